@@ -1,0 +1,1 @@
+//! Stage 4b, how odd is x: anomaly detectors.

@@ -1,0 +1,1 @@
+//! Pairwise kernels κ(x, y), for baselines and Nyström maps.

@@ -1,0 +1,1 @@
+//! Stage 4a, a point and its label: online learners.

@@ -1,0 +1,29 @@
+//! Isolation kernels: exact, finite, sparse feature maps, and the learners that stand on them.
+
+mod error;
+mod params;
+mod rng;
+mod parallel;
+mod data;
+mod partition;
+mod kernel;
+mod map;
+mod solve;
+mod learn;
+mod detect;
+mod score;
+mod model;
+
+pub use data::*;
+pub use detect::*;
+pub use error::*;
+pub use kernel::*;
+pub use learn::*;
+pub use map::*;
+pub use model::*;
+pub use parallel::*;
+pub use params::Checked;
+pub use partition::*;
+pub use rng::*;
+pub use score::*;
+pub use solve::*;

@@ -1,0 +1,1 @@
+//! Stage 3, x into φ(x): feature maps.

@@ -1,0 +1,1 @@
+//! A fitted thing to bytes and back.

@@ -1,0 +1,162 @@
+//! Work in fixed chunks over plain scoped threads. The caller says how many threads; chunk boundaries never depend
+//! on it, so neither do results. Threads live only as long as the call, which keeps the core free of global state and
+//! safe after a fork; starting two costs about 30 µs, against calls of milliseconds and more.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use crate::error::{Error, Result};
+
+/// How a long call may run and whom it tells.
+#[derive(Clone, Copy)]
+pub struct Run<'a> {
+    threads: usize,
+    watch: Option<&'a dyn Watch>,
+}
+
+/// Told about the progress of a long call, about once per chunk, from any thread.
+pub trait Watch: Sync {
+    /// `done` of `total` units of `stage` are finished. Returns whether to go on; `false` ends the call with
+    /// [`Error::Stopped`].
+    fn progress(&self, stage: &'static str, done: usize, total: usize) -> bool;
+}
+
+impl Default for Run<'_> {
+    fn default() -> Self {
+        Self::single()
+    }
+}
+
+impl<'a> Run<'a> {
+    /// On the calling thread alone.
+    pub const fn single() -> Self {
+        Self { threads: 1, watch: None }
+    }
+
+    /// On `threads` threads, the calling one among them (0 counts as 1).
+    pub const fn threads(threads: usize) -> Self {
+        Self { threads: if threads == 0 { 1 } else { threads }, watch: None }
+    }
+
+    /// Reports progress to `watch`, which may stop the call.
+    #[must_use]
+    pub const fn watched(self, watch: &'a dyn Watch) -> Self {
+        Self { threads: self.threads, watch: Some(watch) }
+    }
+
+    /// The same watcher, on the calling thread alone: for work inside an outer parallel loop.
+    #[must_use]
+    pub const fn inner(self) -> Self {
+        Self { threads: 1, watch: None }
+    }
+
+    /// How many threads may work.
+    pub const fn n_threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Tells the watcher; an error if it wants to stop.
+    pub fn tick(&self, stage: &'static str, done: usize, total: usize) -> Result<()> {
+        match self.watch {
+            Some(watch) if !watch.progress(stage, done, total) => Err(Error::Stopped),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls `work(i)` for every `i` in `0..n`, in parallel, and returns the results in order.
+    pub fn map<R: Send>(
+        &self,
+        stage: &'static str,
+        n: usize,
+        work: impl Fn(usize) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let mut results: Vec<Option<R>> = (0..n).map(|_| None).collect();
+        self.chunks_mut(stage, &mut results, 1, |i, slot| {
+            slot[0] = Some(work(i)?);
+            Ok(())
+        })?;
+        Ok(results.into_iter().map(|result| result.expect("every chunk has run")).collect())
+    }
+
+    /// Cuts `out` into chunks of `chunk` items (the last may be shorter) and calls `work(chunk number, chunk)` for
+    /// each, in parallel. The first error in chunk order of those that occurred is returned.
+    ///
+    /// # Panics
+    /// If `chunk` is 0.
+    pub fn chunks_mut<T: Send>(
+        &self,
+        stage: &'static str,
+        out: &mut [T],
+        chunk: usize,
+        work: impl Fn(usize, &mut [T]) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let total = out.len().div_ceil(chunk);
+        if self.threads == 1 || total <= 1 {
+            for (i, part) in out.chunks_mut(chunk).enumerate() {
+                work(i, part)?;
+                self.tick(stage, i + 1, total)?;
+            }
+            return Ok(());
+        }
+        let todo = Mutex::new(out.chunks_mut(chunk).enumerate());
+        let done = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let worker = || {
+            while !stop.load(Ordering::Relaxed) {
+                let Some((i, part)) = todo.lock().expect("no panic while handing out chunks").next() else { return };
+                let outcome =
+                    work(i, part).and_then(|()| self.tick(stage, done.fetch_add(1, Ordering::Relaxed) + 1, total));
+                if let Err(error) = outcome {
+                    stop.store(true, Ordering::Relaxed);
+                    let mut failure = failure.lock().expect("no panic while noting an error");
+                    if failure.as_ref().is_none_or(|(first, _)| i < *first) {
+                        *failure = Some((i, error));
+                    }
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.threads.min(total) {
+                scope.spawn(worker);
+            }
+            worker();
+        });
+        match failure.into_inner().expect("all threads have ended") {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order_on_any_number_of_threads() {
+        for threads in [1, 2, 5] {
+            let squares = Run::threads(threads).map("test", 100, |i| Ok(i * i)).unwrap();
+            assert!(squares.iter().enumerate().all(|(i, &square)| square == i * i));
+        }
+    }
+
+    #[test]
+    fn an_error_ends_the_call() {
+        let outcome = Run::threads(2).map("test", 50, |i| if i == 20 { Err(Error::Empty) } else { Ok(i) });
+        assert_eq!(outcome.unwrap_err(), Error::Empty);
+    }
+
+    #[test]
+    fn a_watcher_can_stop_the_call() {
+        struct StopAtThree;
+        impl Watch for StopAtThree {
+            fn progress(&self, _: &'static str, done: usize, _: usize) -> bool {
+                done < 3
+            }
+        }
+        let outcome = Run::threads(2).watched(&StopAtThree).map("test", 1000, Ok);
+        assert_eq!(outcome.unwrap_err(), Error::Stopped);
+    }
+}

@@ -1,0 +1,1 @@
+//! Stage 5, how good was it: metrics, thresholds, comparisons.
