@@ -33,6 +33,16 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// A value below 0 where the method is defined for values of at least 0 only.
+    #[error("row {}, column {column}: {value} is negative, but the method needs values of at least 0", row + 1)]
+    Negative {
+        /// Row, from 0.
+        row: usize,
+        /// Column name, or its number when there are no names.
+        column: ColumnRef,
+        /// The offending value.
+        value: f64,
+    },
     /// An empty cell where a value is needed.
     #[error("row {}, column {column}: the value is missing", row + 1)]
     Missing {
