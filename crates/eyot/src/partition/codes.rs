@@ -58,7 +58,7 @@ macro_rules! code_int {
                 if cell == NONE { <$int>::MAX } else { cell as $int }
             }
             #[inline]
-            #[expect(clippy::unnecessary_cast, reason = "the macro also covers u32")]
+            #[allow(clippy::unnecessary_cast, reason = "the macro also covers u32")]
             fn to_cell(self, psi: usize) -> Cell {
                 if (self as usize) < psi { self as Cell } else { NONE }
             }
