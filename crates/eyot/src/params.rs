@@ -30,6 +30,7 @@ impl<P> Deref for Checked<P> {
 }
 
 /// Refuses a value outside a closed range.
+#[expect(clippy::needless_pass_by_value, reason = "callers pass plain numbers")]
 pub(crate) fn in_range<T: PartialOrd + Display>(name: &'static str, value: T, range: RangeInclusive<T>) -> Result<()> {
     if range.contains(&value) {
         return Ok(());

@@ -432,7 +432,9 @@ impl PointsBuf {
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
         let mut chosen = Self::like(&self.as_points());
-        rows.iter().for_each(|&row| chosen.push(self.row(row)));
+        for &row in rows {
+            chosen.push(self.row(row));
+        }
         chosen
     }
 }

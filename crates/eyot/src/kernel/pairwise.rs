@@ -156,7 +156,9 @@ impl<K: SumKernel> Kernel for K {
                 }
             }
         }
-        out.iter_mut().for_each(|sum| *sum = self.finish(*sum));
+        for value in out {
+            *value = self.finish(*value);
+        }
     }
 }
 

@@ -58,9 +58,8 @@ macro_rules! code_int {
                 if cell == NONE { <$int>::MAX } else { cell as $int }
             }
             #[inline]
-            #[allow(clippy::unnecessary_cast, reason = "the macro also covers u32")]
             fn to_cell(self, psi: usize) -> Cell {
-                if (self as usize) < psi { self as Cell } else { NONE }
+                if (self as usize) < psi { Cell::from(self) } else { NONE }
             }
         }
     )*};
