@@ -1,1 +1,3 @@
+//! The command-line program `eyot`.
+
 fn main() {}

@@ -1,1 +1,1 @@
-
+//! The file edges of eyot: readers, writers, model files, reports.
