@@ -11,6 +11,7 @@ mod params;
 mod rng;
 mod parallel;
 mod data;
+mod backend;
 mod partition;
 mod kernel;
 mod map;

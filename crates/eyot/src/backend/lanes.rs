@@ -1,0 +1,120 @@
+//! Dense centres in blocks of eight, one vector lane per centre, and the search for the nearest of them.
+
+use super::simd;
+use crate::data::{Points, Row};
+
+/// Centres per block.
+pub(crate) const LANES: usize = 8;
+
+/// Dense centres, column by column within blocks of [`LANES`]; the last block is padded with infinity, which is
+/// farther than anything.
+#[derive(Debug, Clone)]
+pub(crate) struct Lanes {
+    n_centres: usize,
+    n_columns: usize,
+    values: Vec<f64>,
+}
+
+/// The nearest centre of a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Winner {
+    pub(crate) centre: u32,
+    pub(crate) squared_distance: f64,
+}
+
+impl Lanes {
+    /// The centres `members` of `points`, which are dense.
+    pub(crate) fn new(points: Points<'_>, members: &[u32]) -> Self {
+        let mut lanes = Self { n_centres: 0, n_columns: points.n_columns(), values: Vec::new() };
+        lanes.refill(points, members);
+        lanes
+    }
+
+    /// Replaces the centres, keeping the memory.
+    pub(crate) fn refill(&mut self, points: Points<'_>, members: &[u32]) {
+        let d = points.n_columns();
+        self.n_centres = members.len();
+        self.n_columns = d;
+        self.values.clear();
+        self.values.resize(members.len().div_ceil(LANES) * LANES * d, f64::INFINITY);
+        for (j, &member) in members.iter().enumerate() {
+            let block = &mut self.values[j / LANES * LANES * d..][..LANES * d];
+            let lane = block.iter_mut().skip(j % LANES).step_by(LANES);
+            match points.row(member as usize) {
+                Row::F32(values) => lane.zip(values).for_each(|(slot, &value)| *slot = value.into()),
+                Row::F64(values) => lane.zip(values).for_each(|(slot, &value)| *slot = value),
+                Row::Sparse(_) => unreachable!("lanes hold dense centres"),
+            }
+        }
+    }
+
+    /// The nearest centre of each row of `xs` (dense rows one after another), lowest index on ties. With `within`,
+    /// only centres at squared distance at most `within[j]` count; a row that none covers gets an infinite distance.
+    pub(crate) fn nearest(&self, xs: &[f64], within: Option<&[f64]>, out: &mut [Winner]) {
+        assert_eq!(xs.len(), out.len() * self.n_columns, "rows of another width");
+        simd::nearest(&self.values, self.n_columns, xs, within, out);
+    }
+
+    /// Squared distances from `x` to every centre.
+    pub(crate) fn squared_distances(&self, x: &[f64], out: &mut [f64]) {
+        assert!(x.len() == self.n_columns && out.len() == self.n_centres, "a row of another width");
+        simd::squared_distances(&self.values, self.n_columns, x, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::PointsBuf;
+    use crate::rng::{Component, rng_of};
+
+    fn oracle(points: &PointsBuf, members: &[u32], x: Row<'_>, within: Option<&[f64]>) -> Winner {
+        let mut best = Winner { centre: 0, squared_distance: f64::INFINITY };
+        for (j, &member) in members.iter().enumerate() {
+            let squared_distance = x.squared_distance(points.row(member as usize));
+            if within.is_none_or(|within| squared_distance <= within[j]) && squared_distance < best.squared_distance {
+                best = Winner { centre: j as u32, squared_distance };
+            }
+        }
+        best
+    }
+
+    /// Numbers on a coarse lattice tie constantly; the others span 200 orders of magnitude.
+    fn awkward(kind: usize, n: usize, d: usize) -> PointsBuf {
+        let mut rng = rng_of(11, Component::Synthetic, (kind * 1000 + d) as u64);
+        let values = (0..n * d).map(|_| match kind {
+            0 => rng.below(3) as f64,
+            1 => rng.normal(),
+            2 => 1e9 + rng.below(5) as f64 * 1e-7,
+            _ => rng.normal() * 10f64.powi(rng.below(200) as i32 - 100),
+        });
+        PointsBuf::from_dense(values.collect(), d).unwrap()
+    }
+
+    #[test]
+    fn every_path_finds_the_nearest_centre_of_the_plain_loop() {
+        for kind in 0..4 {
+            for (d, psi) in [(1, 1), (1, 9), (2, 8), (3, 17), (10, 64), (55, 20), (130, 5)] {
+                let points = awkward(kind, 80, d);
+                let members: Vec<u32> = (0..psi as u32).map(|j| j * 7 % 80).collect();
+                let lanes = Lanes::new(points.as_points(), &members);
+                let xs: Vec<f64> = points.as_points().rows().flat_map(|row| (0..d).map(move |k| row.get(k))).collect();
+                let within: Vec<f64> = (0..psi).map(|j| points.row(j).squared_distance(points.row(j + 1))).collect();
+                for within in [None, Some(&within[..])] {
+                    let expected: Vec<Winner> =
+                        points.as_points().rows().map(|row| oracle(&points, &members, row, within)).collect();
+                    for path in simd::available() {
+                        let mut out = vec![Winner { centre: 0, squared_distance: 0.0 }; 80];
+                        simd::nearest_on(path, &lanes.values, d, &xs, within, &mut out);
+                        assert_eq!(out, expected, "kind {kind}, d {d}, psi {psi}, {path:?}");
+                    }
+                }
+                let mut distances = vec![0.0; psi];
+                lanes.squared_distances(&xs[..d], &mut distances);
+                for (j, &member) in members.iter().enumerate() {
+                    assert_eq!(distances[j], points.row(0).squared_distance(points.row(member as usize)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The sampled rows of all partitionings, each stored once, and the search for the nearest of a partitioning. Dense
+//! rows under the Euclidean distance go through vector lanes, everything else through inverted lists.
+
+use std::sync::OnceLock;
+
+use super::Distance;
+use super::postings::Postings;
+use crate::backend::{Lanes, Winner};
+use crate::data::{Points, PointsBuf, Row, Values};
+
+/// Lane copies of all centres are kept only up to this size; beyond, each chunk of rows makes them anew, which costs
+/// less than 1 part in 100 of its work.
+const KEEP_LANES_BYTES: usize = 32 << 20;
+
+/// Centres of t partitionings of ψ each, over shared rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Centres {
+    points: PointsBuf,
+    /// Row of `points` for centre j of partitioning i, at i·ψ + j.
+    members: Vec<u32>,
+    psi: usize,
+    distance: Distance,
+    search: Search,
+}
+
+#[derive(Debug, Clone)]
+enum Search {
+    Lanes(OnceLock<Vec<Lanes>>),
+    Postings(Postings),
+}
+
+/// Whether the caller needs the winner's squared distance, or only its number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Want<'a> {
+    /// The number alone; the distance may be a bound.
+    Centre,
+    /// The canonical distance too.
+    Distance,
+    /// Only centres whose ball holds the row count; `within[i·ψ + j]` are squared radii.
+    Within(&'a [f64]),
+}
+
+impl Centres {
+    pub(crate) fn new(points: PointsBuf, members: Vec<u32>, psi: usize, distance: Distance) -> Self {
+        let dense = !points.as_points().is_sparse() && distance == Distance::Euclidean;
+        let search = if dense { Search::Lanes(OnceLock::new()) } else { Search::Postings(Postings::new(&points)) };
+        Self { points, members, psi, distance, search }
+    }
+
+    pub(crate) const fn points(&self) -> &PointsBuf {
+        &self.points
+    }
+
+    pub(crate) fn members(&self) -> &[u32] {
+        &self.members
+    }
+
+    pub(crate) const fn distance(&self) -> Distance {
+        self.distance
+    }
+
+    pub(crate) fn t(&self) -> usize {
+        self.members.len() / self.psi
+    }
+
+    /// The rows of `points` that are the centres of partitioning `i`, in sample order.
+    pub(crate) fn members_of(&self, i: usize) -> &[u32] {
+        &self.members[i * self.psi..(i + 1) * self.psi]
+    }
+
+    /// Squared distances between centre `j` of partitioning `i` and all centres of it; `lanes` as made by
+    /// [`Centres::lanes_of`].
+    pub(crate) fn squared_distances_from(&self, i: usize, j: usize, lanes: Option<&Lanes>, out: &mut [f64]) {
+        let members = self.members_of(i);
+        let from = self.points.row(members[j] as usize);
+        match (lanes, from) {
+            (Some(lanes), Row::F64(x)) => lanes.squared_distances(x, out),
+            (Some(lanes), from) => lanes.squared_distances(&widen(from, self.points.n_columns()), out),
+            (None, from) => {
+                for (slot, &member) in out.iter_mut().zip(members) {
+                    *slot = self.distance.between(from, self.points.row(member as usize));
+                }
+            }
+        }
+    }
+
+    /// The lanes of partitioning `i`, where lanes are used at all.
+    pub(crate) fn lanes_of(&self, i: usize) -> Option<Lanes> {
+        matches!(self.search, Search::Lanes(_)).then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
+    }
+
+    /// Calls `found(row, i, winner)` for every row and partitioning, in no particular order.
+    pub(crate) fn nearest(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
+        match &self.search {
+            Search::Lanes(kept) => self.nearest_dense(points, kept, want, found),
+            Search::Postings(postings) => {
+                let mut query = postings.query();
+                for (at, row) in points.rows().enumerate() {
+                    postings.ask(row, self.distance, &mut query);
+                    let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
+                    for i in 0..self.t() {
+                        let members = self.members_of(i);
+                        let winner = match want {
+                            Want::Centre => query.nearest(members, false, canonical),
+                            Want::Distance => query.nearest(members, true, canonical),
+                            Want::Within(radii) => {
+                                query.nearest_within(members, &radii[i * self.psi..(i + 1) * self.psi], canonical)
+                            }
+                        };
+                        found(at, i, winner);
+                    }
+                }
+            }
+        }
+    }
+
+    fn nearest_dense(
+        &self,
+        points: Points<'_>,
+        kept: &OnceLock<Vec<Lanes>>,
+        want: Want<'_>,
+        mut found: impl FnMut(usize, usize, Winner),
+    ) {
+        let widened: Vec<f64>;
+        let xs = match points.values() {
+            Values::F64(values) => values,
+            _ => {
+                widened = points.rows().flat_map(|row| widen(row, points.n_columns())).collect();
+                &widened
+            }
+        };
+        let bytes = size_of::<f64>() * self.members.len() * self.points.n_columns();
+        let kept = (bytes <= KEEP_LANES_BYTES).then(|| {
+            kept.get_or_init(|| {
+                (0..self.t()).map(|i| Lanes::new(self.points.as_points(), self.members_of(i))).collect()
+            })
+        });
+        let mut scratch = Lanes::new(self.points.as_points(), &[]);
+        let mut winners = vec![Winner { centre: 0, squared_distance: 0.0 }; points.n_rows()];
+        for i in 0..self.t() {
+            let lanes = match kept {
+                Some(kept) => &kept[i],
+                None => {
+                    scratch.refill(self.points.as_points(), self.members_of(i));
+                    &scratch
+                }
+            };
+            let within = match want {
+                Want::Within(radii) => Some(&radii[i * self.psi..(i + 1) * self.psi]),
+                Want::Centre | Want::Distance => None,
+            };
+            lanes.nearest(xs, within, &mut winners);
+            winners.iter().enumerate().for_each(|(row, &winner)| found(row, i, winner));
+        }
+    }
+}
+
+/// A row as dense `f64`.
+fn widen(row: Row<'_>, columns: usize) -> Vec<f64> {
+    let mut dense = vec![0.0; columns];
+    row.nonzeros().for_each(|(column, value)| dense[column] = value);
+    dense
+}

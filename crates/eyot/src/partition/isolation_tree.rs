@@ -1,0 +1,304 @@
+//! Isolation trees: cut at a random place of a random column until every sampled row is alone. A cell is a leaf.
+//!
+//! The column is drawn among those that are not constant in the node, and the cut uniformly between the smallest and
+//! largest value there, so both sides keep a row. There is no height limit unless one is asked for. Sparse rows follow
+//! the same rule exactly: a column counts as soon as one row has an entry in it, absent entries being 0.
+//! Cost: building O(entries in the node) per node; finding a leaf O(depth).
+
+use crate::data::{Points, Row};
+use crate::partition::Cell;
+use crate::rng::Rng;
+
+/// One tree. Nodes lie in depth-first order, left child first, so the left child is the next node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IsolationTree {
+    pub(crate) nodes: Vec<Node>,
+    /// Per leaf its depth and the number of sampled rows in it.
+    pub(crate) leaves: Vec<Leaf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Node {
+    /// x < threshold goes left.
+    pub(crate) threshold: f64,
+    /// [`Node::LEAF`] in a leaf.
+    pub(crate) column: u32,
+    /// The right child; in a leaf its number.
+    pub(crate) right: u32,
+}
+
+impl Node {
+    pub(crate) const LEAF: u32 = u32::MAX;
+}
+
+/// What is known of a leaf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leaf {
+    /// Cuts on the way from the root.
+    pub depth: u32,
+    /// Sampled rows that ended here: more than one if they are equal, or the height limit was reached.
+    pub size: u32,
+}
+
+/// A column that varies within a node.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    column: u32,
+    min: f64,
+    max: f64,
+}
+
+impl IsolationTree {
+    /// Grows a tree on the rows `members` of `points`.
+    pub(crate) fn grow(points: Points<'_>, members: &[u32], max_height: Option<u32>, rng: &mut Rng) -> Self {
+        let mut tree = Self { nodes: Vec::with_capacity(2 * members.len()), leaves: Vec::with_capacity(members.len()) };
+        let mut rows = members.to_vec();
+        let mut spreads = Spreads::new(points, members);
+        // (rows, depth, the node whose right child this is); the left side is pushed last, hence grown first.
+        let mut todo = vec![(0..rows.len(), 0, None)];
+        while let Some((range, depth, parent)) = todo.pop() {
+            let number = tree.nodes.len() as u32;
+            if let Some(parent) = parent {
+                let parent: &mut Node = &mut tree.nodes[parent as usize];
+                parent.right = number;
+            }
+            let node_rows = &mut rows[range.clone()];
+            let capped = max_height.is_some_and(|height| depth >= height);
+            let varying = if node_rows.len() == 1 || capped { &mut [] } else { spreads.of(node_rows) };
+            if varying.is_empty() {
+                tree.nodes.push(Node { threshold: 0.0, column: Node::LEAF, right: tree.leaves.len() as u32 });
+                tree.leaves.push(Leaf { depth, size: range.len() as u32 });
+                continue;
+            }
+            let drawn = rng.below(varying.len());
+            let (_, &mut Spread { column, min, max }, _) =
+                varying.select_nth_unstable_by_key(drawn, |spread| spread.column);
+            let threshold = cut(min, max, rng.open01());
+            let middle = range.start + split(points, node_rows, column, threshold);
+            tree.nodes.push(Node { threshold, column, right: 0 });
+            todo.push((middle..range.end, depth + 1, Some(number)));
+            todo.push((range.start..middle, depth + 1, None));
+        }
+        tree
+    }
+
+    /// The leaf of a row.
+    #[inline]
+    pub fn cell_of(&self, row: Row<'_>) -> Cell {
+        match row {
+            Row::F32(values) => self.descend(|column| f64::from(values[column])),
+            Row::F64(values) => self.descend(|column| values[column]),
+            Row::Sparse(_) => self.descend(|column| row.get(column)),
+        }
+    }
+
+    #[inline]
+    fn descend(&self, value: impl Fn(usize) -> f64) -> Cell {
+        let mut at = 0;
+        loop {
+            let node = &self.nodes[at];
+            if node.column == Node::LEAF {
+                return node.right;
+            }
+            at = if value(node.column as usize) < node.threshold { at + 1 } else { node.right as usize };
+        }
+    }
+
+    /// What is known of the leaves, by number.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+}
+
+/// A place between min (exclusive) and max (inclusive), whatever rounding and overflow do.
+fn cut(min: f64, max: f64, u: f64) -> f64 {
+    let threshold = min + u * (max - min);
+    if threshold > min && threshold <= max { threshold } else { max }
+}
+
+/// Brings the rows left of the cut to the front, keeping their order on both sides; returns how many they are.
+fn split(points: Points<'_>, rows: &mut [u32], column: u32, threshold: f64) -> usize {
+    let goes_left = |row: u32| points.row(row as usize).get(column as usize) < threshold;
+    let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| goes_left(row));
+    rows[..left.len()].copy_from_slice(&left);
+    rows[left.len()..].copy_from_slice(&right);
+    left.len()
+}
+
+/// Finds the columns that vary within a node, reusing its memory from node to node.
+struct Spreads<'a> {
+    points: Points<'a>,
+    /// The columns that occur in the sample, ascending; scratch below has one place for each.
+    columns: Vec<u32>,
+    min: Vec<f64>,
+    max: Vec<f64>,
+    count: Vec<u32>,
+    touched: Vec<u32>,
+    found: Vec<Spread>,
+}
+
+impl<'a> Spreads<'a> {
+    fn new(points: Points<'a>, members: &[u32]) -> Self {
+        let columns = if points.is_sparse() {
+            let mut columns: Vec<u32> = members
+                .iter()
+                .flat_map(|&row| points.row(row as usize).nonzeros().map(|(column, _)| column as u32))
+                .collect();
+            columns.sort_unstable();
+            columns.dedup();
+            columns
+        } else {
+            (0..points.n_columns() as u32).collect()
+        };
+        let n = columns.len();
+        let (min, max, count) = (vec![0.0; n], vec![0.0; n], vec![0; n]);
+        Self { points, columns, min, max, count, touched: Vec::new(), found: Vec::new() }
+    }
+
+    /// The varying columns of a node, in no particular order.
+    fn of(&mut self, rows: &[u32]) -> &mut [Spread] {
+        self.found.clear();
+        if self.points.is_sparse() {
+            self.sparse(rows)
+        } else {
+            self.dense(rows)
+        }
+        &mut self.found
+    }
+
+    fn dense(&mut self, rows: &[u32]) {
+        self.min.fill(f64::INFINITY);
+        self.max.fill(f64::NEG_INFINITY);
+        for &row in rows {
+            let ends = self.min.iter_mut().zip(&mut self.max);
+            match self.points.row(row as usize) {
+                Row::F32(values) => widen_ends(ends, values.iter().map(|&value| f64::from(value))),
+                Row::F64(values) => widen_ends(ends, values.iter().copied()),
+                Row::Sparse(_) => unreachable!("a dense table has dense rows"),
+            }
+        }
+        for (column, (&min, &max)) in self.min.iter().zip(&self.max).enumerate() {
+            if min < max {
+                self.found.push(Spread { column: column as u32, min, max });
+            }
+        }
+    }
+
+    fn sparse(&mut self, rows: &[u32]) {
+        for &row in rows {
+            let mut at = 0;
+            for (column, value) in self.points.row(row as usize).nonzeros() {
+                at += self.columns[at..].partition_point(|&known| (known as usize) < column);
+                if self.count[at] == 0 {
+                    self.touched.push(at as u32);
+                    self.min[at] = value;
+                    self.max[at] = value;
+                } else {
+                    self.min[at] = self.min[at].min(value);
+                    self.max[at] = self.max[at].max(value);
+                }
+                self.count[at] += 1;
+            }
+        }
+        for &at in &self.touched {
+            let at = at as usize;
+            // A row without an entry has the value 0 there.
+            let zero = (self.count[at] as usize) < rows.len();
+            let (mut min, mut max) = (self.min[at], self.max[at]);
+            if zero {
+                (min, max) = (min.min(0.0), max.max(0.0));
+            }
+            if min < max {
+                self.found.push(Spread { column: self.columns[at], min, max });
+            }
+            self.count[at] = 0;
+        }
+        self.touched.clear();
+    }
+}
+
+fn widen_ends<'e>(ends: impl Iterator<Item = (&'e mut f64, &'e mut f64)>, values: impl Iterator<Item = f64>) {
+    for ((min, max), value) in ends.zip(values) {
+        *min = if value < *min { value } else { *min };
+        *max = if value > *max { value } else { *max };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::PointsBuf;
+    use crate::rng::{Component, rng_of};
+
+    fn grow(points: &PointsBuf, max_height: Option<u32>, i: u64) -> IsolationTree {
+        let members: Vec<u32> = (0..points.n_rows() as u32).collect();
+        IsolationTree::grow(points.as_points(), &members, max_height, &mut rng_of(0, Component::Tree, i))
+    }
+
+    fn noise(n: usize, d: usize) -> PointsBuf {
+        let mut rng = rng_of(1, Component::Synthetic, 0);
+        PointsBuf::from_dense((0..n * d).map(|_| rng.normal()).collect(), d).unwrap()
+    }
+
+    #[test]
+    fn every_distinct_row_is_alone_in_its_leaf() {
+        let points = noise(100, 3);
+        for i in 0..20 {
+            let tree = grow(&points, None, i);
+            let mut cells: Vec<Cell> = points.as_points().rows().map(|row| tree.cell_of(row)).collect();
+            cells.sort_unstable();
+            assert_eq!(cells, (0..100).collect::<Vec<_>>());
+            assert!(tree.leaves().iter().all(|leaf| leaf.size == 1));
+        }
+    }
+
+    #[test]
+    fn leaves_are_numbered_from_left_to_right() {
+        let points = PointsBuf::from_rows(&[[3.0], [1.0], [2.0]]).unwrap();
+        for i in 0..10 {
+            let tree = grow(&points, None, i);
+            let cells: Vec<Cell> = points.as_points().rows().map(|row| tree.cell_of(row)).collect();
+            assert_eq!(cells, [2, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn equal_rows_share_a_leaf() {
+        let points = PointsBuf::from_rows(&[[1.0, 2.0], [1.0, 2.0], [5.0, 2.0]]).unwrap();
+        let tree = grow(&points, None, 0);
+        assert_eq!(tree.leaves(), [Leaf { depth: 1, size: 2 }, Leaf { depth: 1, size: 1 }]);
+    }
+
+    #[test]
+    fn a_height_limit_leaves_rows_together() {
+        let tree = grow(&noise(100, 2), Some(3), 0);
+        assert!(tree.leaves().iter().all(|leaf| leaf.depth <= 3) && tree.leaves().len() <= 8);
+        assert_eq!(tree.leaves().iter().map(|leaf| leaf.size).sum::<u32>(), 100);
+    }
+
+    #[test]
+    fn sparse_and_dense_storage_grow_the_same_tree() {
+        let mut rng = rng_of(4, Component::Synthetic, 0);
+        let values = (0..60 * 30).map(|_| if rng.below(5) == 0 { rng.normal() } else { 0.0 }).collect();
+        let dense = PointsBuf::from_dense(values, 30).unwrap();
+        let mut sparse = PointsBuf::sparse(30);
+        dense.as_points().rows().for_each(|row| sparse.push(row));
+        for i in 0..20 {
+            let (a, b) = (grow(&dense, None, i), grow(&sparse, None, i));
+            assert_eq!(a, b);
+            for row in 0..60 {
+                assert_eq!(a.cell_of(dense.row(row)), a.cell_of(sparse.row(row)));
+            }
+        }
+    }
+
+    #[test]
+    fn cuts_survive_rounding_and_overflow() {
+        assert_eq!(cut(1.0, 1.0 + f64::EPSILON, 0.01), 1.0 + f64::EPSILON);
+        assert_eq!(cut(-1e308, 1e308, 0.5), 1e308);
+        let points = PointsBuf::from_rows(&[[-1e308], [1e308], [0.0], [5e-324]]).unwrap();
+        for i in 0..20 {
+            assert_eq!(grow(&points, None, i).leaves().len(), 4);
+        }
+    }
+}
