@@ -1,6 +1,7 @@
 //! The same loops compiled for several instruction sets and chosen at run time. One safe, generic body; the only
 //! unsafe act is to call it where the processor has been asked for the feature.
 #![expect(unsafe_code, reason = "calls of functions compiled for a feature that was detected just before")]
+#![expect(clippy::inline_always, reason = "a body takes on its caller's instruction set only when it is inlined")]
 
 use super::lanes::{LANES, Winner};
 

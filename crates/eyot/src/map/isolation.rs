@@ -160,7 +160,9 @@ impl Checked<IsolationMapParams> {
         rows.sort_unstable();
         rows.dedup();
         let mut kept = PointsBuf::like(&points);
-        rows.iter().for_each(|&row| kept.push(points.row(row as usize)));
+        for &row in &rows {
+            kept.push(points.row(row as usize));
+        }
         self.fit_sample(&samples, &rows, kept, extent(points), run)
     }
 
@@ -517,7 +519,8 @@ mod tests {
     #[test]
     fn psi_is_clamped_to_the_rows() {
         let points = data(false, 5, 2);
-        let map = IsolationMapParams::default().psi(64).check().unwrap().fit(points.as_points(), Run::single()).unwrap();
+        let map =
+            IsolationMapParams::default().psi(64).check().unwrap().fit(points.as_points(), Run::single()).unwrap();
         assert_eq!((map.psi(), map.params().psi), (5, 64));
         let codes = map.encode(points.as_points(), Run::single()).unwrap();
         for a in 0..5 {

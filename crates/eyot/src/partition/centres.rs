@@ -122,12 +122,11 @@ impl Centres {
         mut found: impl FnMut(usize, usize, Winner),
     ) {
         let widened: Vec<f64>;
-        let xs = match points.values() {
-            Values::F64(values) => values,
-            _ => {
-                widened = points.rows().flat_map(|row| widen(row, points.n_columns())).collect();
-                &widened
-            }
+        let xs = if let Values::F64(values) = points.values() {
+            values
+        } else {
+            widened = points.rows().flat_map(|row| widen(row, points.n_columns())).collect();
+            &widened
         };
         let bytes = size_of::<f64>() * self.members.len() * self.points.n_columns();
         let kept = (bytes <= KEEP_LANES_BYTES).then(|| {
@@ -138,12 +137,11 @@ impl Centres {
         let mut scratch = Lanes::new(self.points.as_points(), &[]);
         let mut winners = vec![Winner { centre: 0, squared_distance: 0.0 }; points.n_rows()];
         for i in 0..self.t() {
-            let lanes = match kept {
-                Some(kept) => &kept[i],
-                None => {
-                    scratch.refill(self.points.as_points(), self.members_of(i));
-                    &scratch
-                }
+            let lanes = if let Some(kept) = kept {
+                &kept[i]
+            } else {
+                scratch.refill(self.points.as_points(), self.members_of(i));
+                &scratch
             };
             let within = match want {
                 Want::Within(radii) => Some(&radii[i * self.psi..(i + 1) * self.psi]),

@@ -159,9 +159,9 @@ impl<'a> Spreads<'a> {
     fn of(&mut self, rows: &[u32]) -> &mut [Spread] {
         self.found.clear();
         if self.points.is_sparse() {
-            self.sparse(rows)
+            self.sparse(rows);
         } else {
-            self.dense(rows)
+            self.dense(rows);
         }
         &mut self.found
     }

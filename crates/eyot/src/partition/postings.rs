@@ -111,8 +111,7 @@ impl Query {
     /// The nearest of `members`, lowest index on ties; its distance is canonical if `exact`, else within the bounds.
     pub(crate) fn nearest(&mut self, members: &[u32], exact: bool, canonical: impl Fn(u32) -> f64 + Copy) -> Winner {
         let bound = members.iter().map(|&centre| self.high[centre as usize]).fold(f64::INFINITY, f64::min);
-        // Negated, so that a bound that is no number (overflow) counts as open.
-        let open = |low: &[f64], centre: u32| !(low[centre as usize] > bound);
+        let open = |low: &[f64], centre: u32| maybe_at_most(low[centre as usize], bound);
         let mut candidates = members.iter().enumerate().filter(|&(_, &centre)| open(&self.low, centre));
         let first = candidates.next();
         if let (Some((j, &centre)), None, false) = (first, candidates.next(), exact) {
@@ -140,7 +139,7 @@ impl Query {
         let mut best = Winner { centre: 0, squared_distance: f64::INFINITY };
         for (j, (&centre, &limit)) in members.iter().zip(within).enumerate() {
             let low = self.low[centre as usize];
-            if !(low > limit) && !(low > best.squared_distance) {
+            if maybe_at_most(low, limit) && maybe_at_most(low, best.squared_distance) {
                 let squared_distance = self.settle(centre, canonical);
                 if squared_distance <= limit && squared_distance < best.squared_distance {
                     best = Winner { centre: j as u32, squared_distance };
@@ -149,4 +148,9 @@ impl Query {
         }
         best
     }
+}
+
+/// Whether a value above `low` may be at most `limit`; a bound that is no number, after overflow, excludes nothing.
+fn maybe_at_most(low: f64, limit: f64) -> bool {
+    low <= limit || low.is_nan()
 }
