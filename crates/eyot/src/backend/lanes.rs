@@ -86,7 +86,7 @@ mod tests {
             0 => rng.below(3) as f64,
             1 => rng.normal(),
             2 => 1e9 + rng.below(5) as f64 * 1e-7,
-            _ => rng.normal() * 10f64.powi(rng.below(200) as i32 - 100),
+            _ => rng.normal() * 10f64.powf(rng.below(200) as f64 - 100.0),
         });
         PointsBuf::from_dense(values.collect(), d).unwrap()
     }

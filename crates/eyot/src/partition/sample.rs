@@ -145,7 +145,9 @@ mod tests {
             part.offer(first, 100.min(n - first), Run::single()).unwrap();
         }
         let mut all = parts.pop().unwrap();
-        parts.iter().for_each(|part| all.merge(part).unwrap());
+        for part in &parts {
+            all.merge(part).unwrap();
+        }
         assert_eq!(all.seen(), n);
         all.finish()
     }
