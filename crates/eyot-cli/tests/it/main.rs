@@ -1,0 +1,8 @@
+//! Runs the real program on generated files.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod program;
+
+mod help;
+mod inspect;
