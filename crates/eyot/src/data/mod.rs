@@ -1,9 +1,11 @@
 //! Stage 1, what comes in: a [`Table`] of raw columns, and [`Points`], the finite numbers that methods see.
 
 mod features;
+mod label;
 mod points;
 mod table;
 
 pub use features::Features;
+pub use label::{Classes, regression_targets};
 pub use points::{Points, PointsBuf, Real, Row, SparseRow, Values};
 pub use table::{Column, Table, TableColumn, TextColumn};

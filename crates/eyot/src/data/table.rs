@@ -1,7 +1,12 @@
 //! Raw columns as a file or a data frame has them: numbers and text, with holes, plus at most one block of sparse
 //! columns. A large file is a sequence of tables, each knowing where it starts.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::label::number_text;
 use super::points::PointsBuf;
+use crate::error::{Error, Result};
 
 /// A batch of raw rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +59,92 @@ impl TextColumn {
     }
 }
 
+impl<S: Into<String> + AsRef<str>> FromIterator<Option<S>> for TextColumn {
+    fn from_iter<I: IntoIterator<Item = Option<S>>>(cells: I) -> Self {
+        let mut column = Self::default();
+        let mut known: HashMap<String, u32> = HashMap::new();
+        for cell in cells {
+            let code = match cell {
+                None => Self::MISSING,
+                Some(cell) => known.get(cell.as_ref()).copied().unwrap_or_else(|| {
+                    let (code, level) = (column.levels.len() as u32, cell.into());
+                    known.insert(level.clone(), code);
+                    column.levels.push(level);
+                    code
+                }),
+            };
+            column.codes.push(code);
+        }
+        column
+    }
+}
+
+impl Column {
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(values) => values.len(),
+            Self::Text(text) => text.codes.len(),
+        }
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cells as numbers, NaN where one is missing. Text is read as numbers; the first cell that is none is an
+    /// error that names it.
+    pub(crate) fn as_numbers(&self, name: &str, first_row: usize) -> Result<Cow<'_, [f64]>> {
+        let text = match self {
+            Self::Numbers(values) => return Ok(Cow::Borrowed(values)),
+            Self::Text(text) => text,
+        };
+        let levels: Vec<Option<f64>> = text.levels.iter().map(|level| level.trim().parse().ok()).collect();
+        let number = |(row, &code): (usize, &u32)| match code {
+            TextColumn::MISSING => Ok(f64::NAN),
+            code => levels[code as usize].ok_or_else(|| {
+                let (row, level) = (row + 1, &text.levels[code as usize]);
+                Error::Data(format!("row {row}, column `{name}`: `{level}` is not a number"))
+            }),
+        };
+        (first_row..).zip(&text.codes).map(number).collect::<Result<Vec<f64>>>().map(Cow::Owned)
+    }
+
+    /// The cells as text; numbers in their shortest form.
+    pub(crate) fn as_text(&self) -> Cow<'_, TextColumn> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Numbers(values) => {
+                Cow::Owned(values.iter().map(|&value| (!value.is_nan()).then(|| number_text(value))).collect())
+            }
+        }
+    }
+}
+
 impl Table {
+    /// Refuses a table that contradicts itself: columns of different lengths, two of one name, text without a level.
+    pub(crate) fn check(&self) -> Result<()> {
+        let lengths = self.columns.iter().map(|column| column.values.len());
+        let lengths = lengths.chain(self.sparse.iter().map(PointsBuf::n_rows));
+        if let Some(got) = lengths.into_iter().find(|&length| length != self.n_rows) {
+            return Err(Error::Shape { what: "cells of a column", expected: self.n_rows, got });
+        }
+        let mut names = HashSet::with_capacity(self.columns.len());
+        for column in &self.columns {
+            if !names.insert(column.name.as_str()) {
+                return Err(Error::Data(format!("two columns are called `{}`", column.name)));
+            }
+            let Column::Text(text) = &column.values else { continue };
+            let levels = text.levels.len();
+            let stray = text.codes.iter().find(|&&code| code != TextColumn::MISSING && code as usize >= levels);
+            if let Some(&code) = stray {
+                return Err(Error::Shape { what: "levels of a text column", expected: code as usize + 1, got: levels });
+            }
+        }
+        Ok(())
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
