@@ -52,6 +52,26 @@ impl TextColumn {
     /// Stands for a missing cell.
     pub const MISSING: u32 = u32::MAX;
 
+    /// The rows named, in that order, with the levels that occur in them.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let mut new_codes = vec![Self::MISSING; self.levels.len()];
+        let mut chosen = Self { levels: Vec::new(), codes: Vec::with_capacity(rows.len()) };
+        for code in rows.iter().map(|&row| self.codes[row]) {
+            if code == Self::MISSING {
+                chosen.codes.push(code);
+                continue;
+            }
+            let new_code = &mut new_codes[code as usize];
+            if *new_code == Self::MISSING {
+                *new_code = chosen.levels.len() as u32;
+                chosen.levels.push(self.levels[code as usize].clone());
+            }
+            chosen.codes.push(*new_code);
+        }
+        chosen
+    }
+
     /// The text of a row, `None` if it is missing.
     pub fn get(&self, row: usize) -> Option<&str> {
         let code = self.codes[row];
@@ -148,5 +168,54 @@ impl Table {
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
+    }
+
+    /// A new table with the rows named (counted within this table), in that order. It keeps the number of the first
+    /// row, although its rows are no longer consecutive.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let columns = self.columns.iter().map(|column| TableColumn {
+            name: column.name.clone(),
+            values: match &column.values {
+                Column::Numbers(values) => Column::Numbers(rows.iter().map(|&row| values[row]).collect()),
+                Column::Text(text) => Column::Text(text.select(rows)),
+            },
+        });
+        Self {
+            first_row: self.first_row,
+            n_rows: rows.len(),
+            columns: columns.collect(),
+            sparse: self.sparse.as_ref().map(|sparse| sparse.select(rows)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selected_rows_keep_their_values_and_only_their_levels() {
+        let text = TextColumn {
+            levels: vec!["a".into(), "b".into(), "c".into()],
+            codes: vec![0, 2, TextColumn::MISSING, 1, 2],
+        };
+        let table = Table {
+            first_row: 10,
+            n_rows: 5,
+            columns: vec![
+                TableColumn { name: "x".into(), values: Column::Numbers(vec![0.0, 1.0, 2.0, 3.0, 4.0]) },
+                TableColumn { name: "s".into(), values: Column::Text(text) },
+            ],
+            sparse: None,
+        };
+        let chosen = table.select(&[4, 2, 1]);
+        assert_eq!((chosen.first_row, chosen.n_rows), (10, 3));
+        assert_eq!(chosen.column("x"), Some(&Column::Numbers(vec![4.0, 2.0, 1.0])));
+        let expected = TextColumn { levels: vec!["c".into()], codes: vec![0, TextColumn::MISSING, 0] };
+        assert_eq!(chosen.column("s"), Some(&Column::Text(expected)));
     }
 }
