@@ -5,7 +5,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{ColumnRef, Error, Result};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// A borrowed table of finite numbers.
 #[derive(Debug, Clone, Copy)]
@@ -444,6 +447,52 @@ impl PointsBuf {
     }
 }
 
+/// How the rows of a [`PointsBuf`] are stored, as written in model files.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Stored {
+    F32,
+    F64,
+    Sparse,
+}
+
+impl Persist for PointsBuf {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        let stored = match &self.store {
+            Store::F32(values) => {
+                out.put_f32(&format!("{prefix}.values"), values);
+                Stored::F32
+            }
+            Store::F64(values) => {
+                out.put_f64(&format!("{prefix}.values"), values);
+                Stored::F64
+            }
+            Store::Sparse { starts, columns, values } => {
+                let starts: Vec<u64> = starts.iter().map(|&start| start as u64).collect();
+                out.put_u64(&format!("{prefix}.starts"), &starts);
+                out.put_u32(&format!("{prefix}.columns"), columns);
+                out.put_f64(&format!("{prefix}.values"), values);
+                Stored::Sparse
+            }
+        };
+        out.put_json(&format!("{prefix}.stored"), &(stored, self.columns));
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let name = format!("{prefix}.values");
+        let (stored, columns): (Stored, usize) = from.json(&format!("{prefix}.stored"))?;
+        let points = match stored {
+            Stored::F32 => Self::from_dense_f32(from.f32s(&name)?, columns),
+            Stored::F64 => Self::from_dense(from.f64s(&name)?, columns),
+            Stored::Sparse => {
+                let starts = from.u64s(&format!("{prefix}.starts"))?.into_iter().map(|start| start as usize).collect();
+                Self::from_sparse(starts, from.u32s(&format!("{prefix}.columns"))?, from.f64s(&name)?, columns)
+            }
+        };
+        points.map_err(|error| bad_part(&name, &error.to_string()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -494,6 +543,16 @@ mod tests {
             let slice = points.as_points().slice(1..3);
             assert_eq!(slice.n_rows(), 2);
             assert_eq!(slice.row(1).get(1), 4.0);
+        }
+    }
+
+    #[test]
+    fn rows_survive_a_model_file() {
+        for points in &three_ways() {
+            let mut out = ModelWriter::new("test");
+            points.save(&mut out, "points");
+            let bytes = out.finish().unwrap();
+            assert_eq!(&PointsBuf::load(&ModelReader::parse(&bytes).unwrap(), "points").unwrap(), points);
         }
     }
 

@@ -29,11 +29,12 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Winner;
 use crate::data::{Points, PointsBuf, Row, Values};
 use crate::error::{Error, Result};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part, expect_len};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
 use crate::partition::{
     BallRule, Cell, Centres, CodeInt, CodeStore, Codes, Distance, IsolationTree, NONE, Partition, Radii, Sampler, Want,
-    squared_radii, with_codes,
+    load_trees, save_trees, squared_radii, with_codes,
 };
 use crate::rng::{Component, rng_of};
 
@@ -371,6 +372,51 @@ impl IsolationMap {
     }
 }
 
+impl Persist for IsolationMap {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(&format!("{prefix}.parameters"), &self.params);
+        match &self.cells {
+            Cells::Voronoi(centres) => centres.save(out, prefix),
+            Cells::Spheres { centres, squared_radii } => {
+                centres.save(out, prefix);
+                out.put_f64(&format!("{prefix}.squared_radii"), squared_radii);
+            }
+            Cells::Trees { columns, trees } => {
+                out.put_json(&format!("{prefix}.shape"), &(self.psi, columns));
+                save_trees(trees, out, prefix);
+            }
+        }
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let name = format!("{prefix}.parameters");
+        let params: IsolationMapParams = from.json(&name)?;
+        let params = params.check().map_err(|error| bad_part(&name, &error.to_string()))?.into_inner();
+        let (psi, cells) = if params.partition == Partition::Tree {
+            let (psi, columns): (usize, usize) = from.json(&format!("{prefix}.shape"))?;
+            (psi, Cells::Trees { columns, trees: load_trees(from, prefix, params.t, psi, columns)? })
+        } else {
+            let centres = Centres::load(from, prefix, params.t, params.distance)?;
+            let psi = centres.psi();
+            let cells = if params.partition == Partition::Voronoi {
+                Cells::Voronoi(centres)
+            } else {
+                let name = format!("{prefix}.squared_radii");
+                let squared_radii = expect_len(&name, from.f64s(&name)?, params.t * psi)?;
+                if squared_radii.iter().any(|radius| radius.is_nan() || *radius < 0.0) {
+                    return Err(bad_part(&name, "a squared radius is negative or no number"));
+                }
+                Cells::Spheres { centres, squared_radii }
+            };
+            (psi, cells)
+        };
+        if psi == 0 || psi > params.psi {
+            return Err(bad_part(&name, "psi does not fit the sample"));
+        }
+        Ok(Self { params, psi, cells })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -496,6 +542,25 @@ mod tests {
                         assert_eq!(one, expected.row(1250).cells().collect::<Vec<_>>());
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_map_survives_a_model_file() {
+        for points in &stored(&data(true, 120, 6)) {
+            for params in all_params() {
+                let map = params.check().unwrap().fit(points.as_points(), Run::single()).unwrap();
+                let bytes = |map: &IsolationMap| {
+                    let mut out = ModelWriter::new("test");
+                    map.save(&mut out, "map");
+                    out.finish().unwrap()
+                };
+                let saved = bytes(&map);
+                let loaded = IsolationMap::load(&ModelReader::parse(&saved).unwrap(), "map").unwrap();
+                assert_eq!(bytes(&loaded), saved);
+                let encode = |map: &IsolationMap| map.encode(points.as_points(), Run::single()).unwrap();
+                assert_eq!(encode(&loaded), encode(&map));
             }
         }
     }

@@ -7,6 +7,8 @@ use super::Distance;
 use super::postings::Postings;
 use crate::backend::{Lanes, Winner};
 use crate::data::{Points, PointsBuf, Row, Values};
+use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// Lane copies of all centres are kept only up to this size; beyond, each chunk of rows makes them anew, which costs
 /// less than 1 part in 100 of its work.
@@ -51,12 +53,8 @@ impl Centres {
         &self.points
     }
 
-    pub(crate) fn members(&self) -> &[u32] {
-        &self.members
-    }
-
-    pub(crate) const fn distance(&self) -> Distance {
-        self.distance
+    pub(crate) const fn psi(&self) -> usize {
+        self.psi
     }
 
     pub(crate) fn t(&self) -> usize {
@@ -112,6 +110,26 @@ impl Centres {
                 }
             }
         }
+    }
+
+    pub(crate) fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        self.points.save(out, &format!("{prefix}.centres"));
+        out.put_u32(&format!("{prefix}.members"), &self.members);
+    }
+
+    /// Takes back the centres of `t` partitionings.
+    pub(crate) fn load(from: &ModelReader<'_>, prefix: &str, t: usize, distance: Distance) -> Result<Self> {
+        let points = PointsBuf::load(from, &format!("{prefix}.centres"))?;
+        let name = format!("{prefix}.members");
+        let members = from.u32s(&name)?;
+        if points.n_columns() == 0 || members.is_empty() || !members.len().is_multiple_of(t) {
+            return Err(bad_part(&name, "there must be equally many centres in every partitioning"));
+        }
+        if members.iter().any(|&member| member as usize >= points.n_rows()) {
+            return Err(bad_part(&name, "a centre is not among the sampled rows"));
+        }
+        let psi = members.len() / t;
+        Ok(Self::new(points, members, psi, distance))
     }
 
     fn nearest_dense(

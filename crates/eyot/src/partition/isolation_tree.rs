@@ -6,6 +6,8 @@
 //! Cost: building O(entries in the node) per node; finding a leaf O(depth).
 
 use crate::data::{Points, Row};
+use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
 use crate::partition::Cell;
 use crate::rng::Rng;
 
@@ -108,6 +110,88 @@ impl IsolationTree {
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
     }
+}
+
+/// Puts trees into a model file, one after another.
+pub(crate) fn save_trees(trees: &[IsolationTree], out: &mut ModelWriter, prefix: &str) {
+    let nodes = || trees.iter().flat_map(|tree| &tree.nodes);
+    let leaves = || trees.iter().flat_map(|tree| &tree.leaves);
+    let sizes: Vec<u32> = trees.iter().map(|tree| tree.nodes.len() as u32).collect();
+    out.put_u32(&format!("{prefix}.tree_sizes"), &sizes);
+    out.put_f64(&format!("{prefix}.thresholds"), &nodes().map(|node| node.threshold).collect::<Vec<_>>());
+    out.put_u32(&format!("{prefix}.columns"), &nodes().map(|node| node.column).collect::<Vec<_>>());
+    out.put_u32(&format!("{prefix}.right"), &nodes().map(|node| node.right).collect::<Vec<_>>());
+    out.put_u32(&format!("{prefix}.leaf_sizes"), &leaves().map(|leaf| leaf.size).collect::<Vec<_>>());
+}
+
+/// Takes back `t` trees of at most `psi` leaves on `columns` columns, refusing nodes that no growth could make: children
+/// must come after their parent and inside the tree, so that every descent ends.
+pub(crate) fn load_trees(
+    from: &ModelReader<'_>,
+    prefix: &str,
+    t: usize,
+    psi: usize,
+    columns: usize,
+) -> Result<Vec<IsolationTree>> {
+    let name = format!("{prefix}.tree_sizes");
+    let sizes = expect_len(&name, from.u32s(&name)?, t)?;
+    let total = sizes.iter().map(|&size| size as usize).sum();
+    let threshold_name = format!("{prefix}.thresholds");
+    let thresholds = from.finite_f64s(&threshold_name, total)?;
+    let column_name = format!("{prefix}.columns");
+    let split_columns = expect_len(&column_name, from.u32s(&column_name)?, total)?;
+    let right_name = format!("{prefix}.right");
+    let rights = expect_len(&right_name, from.u32s(&right_name)?, total)?;
+    let leaf_name = format!("{prefix}.leaf_sizes");
+    let leaf_sizes = from.u32s(&leaf_name)?;
+    let (mut first, mut first_leaf) = (0, 0);
+    let mut trees = Vec::with_capacity(t);
+    for &size in &sizes {
+        let range = first..first + size as usize;
+        first = range.end;
+        let nodes: Vec<Node> =
+            range.map(|at| Node { threshold: thresholds[at], column: split_columns[at], right: rights[at] }).collect();
+        let depths = leaf_depths(&nodes, columns).ok_or_else(|| bad_part(&right_name, "a tree is malformed"))?;
+        let sizes = leaf_sizes.get(first_leaf..first_leaf + depths.len());
+        let sizes =
+            sizes.filter(|_| depths.len() <= psi).ok_or_else(|| bad_part(&leaf_name, "the leaves do not fit"))?;
+        first_leaf += depths.len();
+        let leaves = depths.into_iter().zip(sizes).map(|(depth, &size)| Leaf { depth, size }).collect();
+        trees.push(IsolationTree { nodes, leaves });
+    }
+    Ok(trees)
+}
+
+/// Walks a tree in the order of its nodes; the depths of its leaves, or `None` if it is not what `grow` makes.
+fn leaf_depths(nodes: &[Node], columns: usize) -> Option<Vec<u32>> {
+    let mut depths = Vec::new();
+    // Right children still to come, with their depths; the node itself must be the next one in order.
+    let mut todo = vec![(0u32, 0u32)];
+    let mut depth = 0;
+    let mut left = false;
+    for (at, node) in nodes.iter().enumerate() {
+        if !left {
+            let (expected, its_depth) = todo.pop()?;
+            if expected as usize != at {
+                return None;
+            }
+            depth = its_depth;
+        }
+        left = node.column != Node::LEAF;
+        if left {
+            if node.column as usize >= columns {
+                return None;
+            }
+            depth += 1;
+            todo.push((node.right, depth));
+        } else {
+            if node.right as usize != depths.len() {
+                return None;
+            }
+            depths.push(depth);
+        }
+    }
+    (todo.is_empty() && !left).then_some(depths)
 }
 
 /// A place between min (exclusive) and max (inclusive), whatever rounding and overflow do.
@@ -289,6 +373,22 @@ mod tests {
             for row in 0..60 {
                 assert_eq!(a.cell_of(dense.row(row)), a.cell_of(sparse.row(row)));
             }
+        }
+    }
+
+    #[test]
+    fn malformed_trees_are_not_loaded() {
+        let tree = grow(&noise(20, 3), None, 0);
+        assert_eq!(leaf_depths(&tree.nodes, 3).unwrap(), tree.leaves.iter().map(|leaf| leaf.depth).collect::<Vec<_>>());
+        assert!(leaf_depths(&[], 3).is_none());
+        assert!(leaf_depths(&tree.nodes[..tree.nodes.len() - 1], 3).is_none());
+        for at in 0..tree.nodes.len() {
+            let mut nodes = tree.nodes.clone();
+            nodes[at].right ^= 1;
+            assert!(leaf_depths(&nodes, 3).is_none());
+            let mut nodes = tree.nodes.clone();
+            nodes[at].column = if nodes[at].column == Node::LEAF { 0 } else { 3 };
+            assert!(leaf_depths(&nodes, 3).is_none());
         }
     }
 

@@ -15,7 +15,8 @@ pub use codes::{Cell, CodeRow, CodeStore, Codes, NONE};
 pub(crate) use codes::{CodeInt, with_codes};
 pub(crate) use hypersphere::squared_radii;
 pub use hypersphere::{BallRule, Radii};
-pub use isolation_tree::IsolationTree;
+pub use isolation_tree::{IsolationTree, Leaf};
+pub(crate) use isolation_tree::{load_trees, save_trees};
 pub use sample::Sampler;
 
 /// How a sample of ψ rows cuts the space into cells.
