@@ -104,7 +104,8 @@ fn the_unit_square_has_its_reference_values() {
                 .iter()
                 .map(|delta| map.similarity(Row::F64(&centre), Row::F64(&[0.5 + delta, 0.5])))
                 .collect();
-            assert_close(&ours, &expected, 0.025);
+            // The references are good to 0.02; three standard errors at t = 5000 are another 0.02.
+            assert_close(&ours, &expected, 0.04);
         }
     }
 }
