@@ -1,1 +1,9 @@
-//! The file edges of eyot: readers, writers, model files, reports.
+//! The file edges of eyot: readers and writers of tables, model files, figures and reports.
+
+mod error;
+mod source;
+mod read;
+
+pub use error::{Error, Place, Result};
+pub use read::{ColumnInfo, ColumnKind, Format, ReadOptions, Reader, open, read_table};
+pub use source::Source;
