@@ -3,6 +3,8 @@
 mod error;
 mod source;
 mod read;
+pub mod plot;
+pub mod report;
 
 pub use error::{Error, Place, Result};
 pub use read::{ColumnInfo, ColumnKind, Format, ReadOptions, Reader, open, read_table};
