@@ -98,9 +98,9 @@ impl Scale {
         // A hair of room, so that a range that ends at a power of ten shows it.
         let (lo, hi) = (self.lo * (1.0 - 1e-9), self.hi * (1.0 + 1e-9));
         let (first, last) = (lo.log10().floor() as i32, hi.log10().ceil() as i32);
-        let inside = |factors: &[f64], every: i32| -> Vec<f64> {
+        let inside = |factors: &[f64], every: usize| -> Vec<f64> {
             (first..=last)
-                .filter(|power| power % every == 0)
+                .filter(|power| (power.unsigned_abs() as usize).is_multiple_of(every))
                 .flat_map(|power| factors.iter().map(move |factor| factor * 10f64.powi(power)))
                 .filter(|at| (lo..=hi).contains(at))
                 .collect()
@@ -112,7 +112,7 @@ impl Scale {
             }
         }
         let powers = inside(&[1.0], 1).len();
-        inside(&[1.0], (powers / most.max(1)) as i32 + 1)
+        inside(&[1.0], powers / most.max(1) + 1)
     }
 }
 

@@ -130,6 +130,7 @@ impl Bars {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Bar {
     series: usize,
     group: usize,

@@ -2,7 +2,7 @@
 
 use super::axis::{Scale, short};
 use super::frame::{Axis, Frame, Head, colour, head_methods, tip};
-use super::svg::{Figure, Marks, num};
+use super::svg::{Figure, Marks, dots};
 
 /// Lying box plots, one per group, names at the left. The box spans the quartiles, the line in it is the median, the
 /// whiskers reach the last value within 1.5 box lengths, dots are values beyond.
@@ -51,8 +51,7 @@ impl BoxPlot {
             marks.rect("bar", &colour(0), [lower, y - half], [upper - lower, 2.0 * half], &tip(name, &written));
             marks.line("error", [median, y - half], [median, y + half]);
             let outside = values.iter().filter(|&&value| value < five[0] || value > five[4]);
-            let dots: String = outside.map(|&value| format!("M{} {}h0", num(x(value)), num(y))).collect();
-            marks.path("cloud", "", &dots);
+            marks.path("cloud", "", &dots(outside.map(|&value| [x(value), y])));
         }
         frame.finish(marks, Marks::default())
     }

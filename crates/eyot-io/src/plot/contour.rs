@@ -3,7 +3,7 @@
 use super::axis::{Scale, fixed, linear_ticks, short};
 use super::frame::{Axis, Frame, Head, head_methods};
 use super::marching::{Grid, rings};
-use super::svg::{Anchor, Figure, Marks, num, polyline};
+use super::svg::{Anchor, Figure, Marks, dots, polyline};
 
 /// A contour plot of values on an even grid.
 #[derive(Debug, Clone)]
@@ -103,13 +103,7 @@ impl Contour {
                 let fill = format!(" fill-rule=\"evenodd\" fill=\"{}\"", ramp_colour(band + 1, levels.len()));
                 marks.path("level", &fill, &d);
             }
-            let dots: String = self
-                .cloud
-                .iter()
-                .filter_map(|&point| frame.at(point))
-                .map(|[px, py]| format!("M{} {}h0", num(px), num(py)))
-                .collect();
-            marks.path("cloud", "", &dots);
+            marks.path("cloud", "", &dots(self.cloud.iter().filter_map(|&point| frame.at(point))));
         }
         for (point, name) in &self.here {
             if let Some(at) = frame.at(*point) {

@@ -38,8 +38,8 @@ type Edge = usize;
 /// The rings round all regions where the value is at least `level`, in (column, row) coordinates of the grid. Filled
 /// by the even-odd rule they give the region.
 pub(crate) fn rings(grid: Grid<'_>, level: f64) -> Vec<Vec<[f64; 2]>> {
-    let width = grid.columns + 2;
     const NONE: usize = usize::MAX;
+    let width = grid.columns + 2;
     // The edge at which the ring that crosses an edge goes on. Rings never branch: one way in, one way out.
     let mut next: Vec<Edge> = vec![NONE; 2 * width * (grid.rows + 2)];
     for row in 0..=grid.rows {
@@ -50,12 +50,12 @@ pub(crate) fn rings(grid: Grid<'_>, level: f64) -> Vec<Vec<[f64; 2]>> {
             let point = row * width + column;
             // Sides in the order of corners: side s runs from corner s to corner s + 1, round to the left.
             let sides = [2 * point, 2 * (point + 1) + 1, 2 * (point + width), 2 * point + 1];
-            // Going round, a ring leaves the square on a side from high to low and entered on one from low to high;
-            // inside, it keeps the high corners between those two sides on its left.
+            // Going round, a ring enters the square on a side from high to low and leaves it on one from low to high;
+            // so the high corners are on its left.
             let joined = values.iter().sum::<f64>() / 4.0 >= level;
             let diagonal = high[0] == high[2] && high[1] == high[3] && high[0] != high[1];
             for enter in 0..4 {
-                if !(high[enter] && !high[(enter + 1) % 4]) {
+                if !high[enter] || high[(enter + 1) % 4] {
                     continue;
                 }
                 let exit_of = |step: usize| (enter + step) % 4;
@@ -92,7 +92,7 @@ pub(crate) fn rings(grid: Grid<'_>, level: f64) -> Vec<Vec<[f64; 2]>> {
 fn crossing(grid: Grid<'_>, level: f64, edge: Edge) -> [f64; 2] {
     let width = grid.columns + 2;
     let (column, row) = (edge / 2 % width, edge / 2 / width);
-    let (to_column, to_row) = if edge % 2 == 0 { (column + 1, row) } else { (column, row + 1) };
+    let (to_column, to_row) = if edge.is_multiple_of(2) { (column + 1, row) } else { (column, row + 1) };
     let (from, to) = (grid.at(column, row), grid.at(to_column, to_row));
     let share = match (from.is_finite(), to.is_finite()) {
         (true, true) => ((level - from) / (to - from)).clamp(0.0, 1.0),

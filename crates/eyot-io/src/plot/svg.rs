@@ -26,7 +26,7 @@ font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,san
 .eyot-plot .line{fill:none;stroke-width:1.9;stroke-linejoin:round;stroke-linecap:round}\
 .eyot-plot .bar{stroke:var(--page);stroke-width:.6}\
 .eyot-plot .error{stroke:var(--ink);stroke-width:1.2;fill:none}\
-.eyot-plot .rule{stroke:var(--mark);stroke-width:1.6;stroke-dasharray:5 3;fill:none}\
+.eyot-plot .rule{stroke:var(--ink);stroke-opacity:.75;stroke-width:1.4;stroke-dasharray:5 3;fill:none}\
 .eyot-plot .halo{paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin:round}\
 .eyot-plot .dots{fill:none;stroke-linecap:round}\
 .eyot-plot .cloud{fill:none;stroke:var(--ink);stroke-linecap:round;stroke-width:2.2;opacity:.45}\
@@ -241,6 +241,15 @@ pub(crate) fn polyline(points: impl IntoIterator<Item = [f64; 2]>, closed: bool)
     }
     if closed && !d.is_empty() {
         d.push('Z');
+    }
+    d
+}
+
+/// Path data for dots: strokes of no length with round ends.
+pub(crate) fn dots(points: impl IntoIterator<Item = [f64; 2]>) -> String {
+    let mut d = String::new();
+    for [x, y] in points {
+        let _ = write!(d, "M{} {}h0", num(x), num(y));
     }
     d
 }
