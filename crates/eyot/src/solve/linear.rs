@@ -19,7 +19,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::rows::{ConcreteRows, RowTask};
-use super::{FeatureRows, check_labels, n_scores};
+use super::{FeatureRows, check_labels, n_scores, row_costs};
 use crate::data::Features;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
@@ -228,7 +228,7 @@ impl Checked<LinearSvmParams> {
         run: Run<'_>,
     ) -> Result<LinearFit> {
         check_labels(labels, rows.n_rows(), n_classes)?;
-        let costs = self.costs(labels, n_classes, weights)?;
+        let costs = row_costs(self.c, self.class_weights.as_deref(), labels, n_classes, weights)?;
         let n = n_scores(n_classes);
         let solve = |score: usize, run: Run<'_>| {
             let positive = if n == 1 { 1 } else { score as u32 };
@@ -249,27 +249,6 @@ impl Checked<LinearSvmParams> {
             alphas.push(solution.alphas);
         }
         Ok(LinearFit { model, reports, alphas })
-    }
-
-    /// C of every row.
-    fn costs(&self, labels: &[u32], n_classes: usize, weights: Option<&[f64]>) -> Result<Vec<f64>> {
-        if let Some(class_weights) = &self.class_weights
-            && class_weights.len() != n_classes
-        {
-            return Err(Error::Shape { what: "class weights", expected: n_classes, got: class_weights.len() });
-        }
-        let class_weight = |label: u32| self.class_weights.as_ref().map_or(1.0, |weights| weights[label as usize]);
-        let mut costs: Vec<f64> = labels.iter().map(|&label| self.c * class_weight(label)).collect();
-        if let Some(weights) = weights {
-            if weights.len() != labels.len() {
-                return Err(Error::Shape { what: "sample weights", expected: labels.len(), got: weights.len() });
-            }
-            for (cost, &weight) in costs.iter_mut().zip(weights) {
-                crate::params::not_negative("sample weight", weight)?;
-                *cost *= weight;
-            }
-        }
-        Ok(costs)
     }
 }
 
