@@ -104,6 +104,15 @@ impl TextCells {
     }
 }
 
+/// Numbers in the shortest form that reads back as the same, NaN as missing.
+pub(super) fn as_text(numbers: &[f64]) -> TextColumn {
+    let mut cells = TextCells::default();
+    for number in numbers {
+        cells.push((!number.is_nan()).then(|| number.to_string()).as_deref());
+    }
+    cells.finish()
+}
+
 /// The columns of one batch under their names.
 pub(super) fn take_columns(plan: &[PlannedColumn], cells: &mut [Cells]) -> Vec<TableColumn> {
     let named = plan.iter().zip(cells);

@@ -60,7 +60,10 @@ impl<R: Read> Records<R> {
     fn next_record(&mut self, row: usize) -> Result<Option<Record<'_>>> {
         let delimiter = self.delimiter;
         loop {
-            let Some(line) = self.lines.next_line()? else { return Ok(None) };
+            if !self.lines.advance()? {
+                return Ok(None);
+            }
+            let line = self.lines.line();
             if line.trim_ascii().is_empty() && (delimiter != b'\t' || line.is_empty()) {
                 continue;
             }
@@ -70,7 +73,7 @@ impl<R: Read> Records<R> {
             }
             break;
         }
-        Ok(Some(Record::Line { line: self.lines.last_line(), delimiter }))
+        Ok(Some(Record::Line { line: self.lines.line(), delimiter }))
     }
 
     fn finish_quoted(&mut self, mut done: bool, row: usize) -> Result<Record<'_>> {
@@ -80,10 +83,7 @@ impl<R: Read> Records<R> {
                 let what = format!("the record is longer than {LONGEST} bytes");
                 return Err(Error::Row { place, what, hint: Some("check for a quote that is not closed") });
             }
-            done = match self.lines.next_line()? {
-                Some(line) => self.quoted.feed(line),
-                None => self.quoted.end(),
-            };
+            done = if self.lines.advance()? { self.quoted.feed(self.lines.line()) } else { self.quoted.end() };
         }
         let Quoted { bytes, ends, n_bytes, n_cells, .. } = &self.quoted;
         Ok(Record::Cells { bytes: &bytes[..*n_bytes], ends: &ends[..*n_cells], delimiter: self.delimiter })

@@ -20,7 +20,7 @@ pub(super) struct Lines<R> {
     pending: Range<usize>,
     /// How much of it is known to hold no line end.
     searched: usize,
-    /// The line handed out last.
+    /// The line gone on to.
     last: Range<usize>,
     ended: bool,
     number: u64,
@@ -32,9 +32,9 @@ impl<R: Read> Lines<R> {
         Self { file, reader, buffer: Vec::new(), pending: 0..0, searched: 0, last: 0..0, ended: false, number: 0 }
     }
 
-    /// The next line without its end (`\n` or `\r\n`), or `None` after the last.
+    /// Goes on to the next line; false after the last.
     #[inline]
-    pub(super) fn next_line(&mut self) -> Result<Option<&[u8]>> {
+    pub(super) fn advance(&mut self) -> Result<bool> {
         let mut range = loop {
             let from = self.pending.start + self.searched;
             if let Some(at) = memchr::memchr(b'\n', &self.buffer[from..self.pending.end]) {
@@ -45,7 +45,7 @@ impl<R: Read> Lines<R> {
             self.searched = self.pending.len();
             if self.ended {
                 if self.pending.is_empty() {
-                    return Ok(None);
+                    return Ok(false);
                 }
                 let range = self.pending.clone();
                 self.pending.start = self.pending.end;
@@ -62,7 +62,7 @@ impl<R: Read> Lines<R> {
             range.end -= 1;
         }
         self.last = range;
-        Ok(Some(self.last_line()))
+        Ok(true)
     }
 
     #[cold]
@@ -90,13 +90,13 @@ impl<R: Read> Lines<R> {
         Ok(())
     }
 
-    /// The line handed out last, again.
+    /// The line that was gone on to, without its end (`\n` or `\r\n`).
     #[inline]
-    pub(super) fn last_line(&self) -> &[u8] {
+    pub(super) fn line(&self) -> &[u8] {
         &self.buffer[self.last.clone()]
     }
 
-    /// The last line handed out as the place of a row.
+    /// This line as the place of a row.
     pub(super) fn place(&self, row: usize) -> Place {
         Place { file: self.file.clone(), row: row as u64 + 1, line: Some(self.number) }
     }
@@ -121,8 +121,8 @@ mod tests {
     fn lines<R: Read>(reader: R) -> Vec<String> {
         let mut lines = Lines::new("x", reader);
         let mut all = Vec::new();
-        while let Some(line) = lines.next_line().unwrap() {
-            all.push(String::from_utf8(line.to_vec()).unwrap());
+        while lines.advance().unwrap() {
+            all.push(String::from_utf8(lines.line().to_vec()).unwrap());
         }
         assert_eq!(lines.number, all.len() as u64);
         all

@@ -6,9 +6,12 @@
 //! text. The answer depends on the bytes alone, not on batch sizes or on how the bytes arrive. The same values give
 //! the same tables from every format.
 
+mod arrow;
 mod column;
 mod csv;
+mod guard;
 mod lines;
+mod ndjson;
 mod npy;
 mod svmlight;
 
@@ -317,13 +320,19 @@ pub fn open(source: &mut Source, options: &ReadOptions) -> Result<Reader> {
             Box::new(svmlight::SvmlightReader::open(Text::sample(&file, rest, options.sample_bytes)?, options)?)
         }
         Format::Npy => Box::new(npy::NpyReader::open(&file, seekable(source, rest)?, options)?),
-        Format::Parquet | Format::Arrow | Format::Ndjson => {
-            return Err(Error::UnknownFormat { name: format!("{format:?}") });
+        Format::Parquet | Format::Arrow => {
+            Box::new(arrow::ArrowReader::open(&file, seekable(source, rest)?, format, options)?)
+        }
+        Format::Ndjson => {
+            Box::new(ndjson::NdjsonReader::open(Text::sample(&file, rest, options.sample_bytes)?, options)?)
         }
     };
     check_names(&file, batches.columns(), options)?;
     let kept = batches.columns().iter().filter_map(|column| Some((&column.name, column.kind?)));
     let columns = kept.map(|(name, kind)| ColumnInfo { name: name.clone(), kind }).collect();
+    // Formats that seek are not read through the counter.
+    let seeks = matches!(format, Format::Parquet | Format::Arrow | Format::Npy);
+    let progress = if seeks { Progress::default() } else { progress };
     Ok(Reader { file, columns, sparse: format == Format::Svmlight, progress, rows: 0, batches })
 }
 

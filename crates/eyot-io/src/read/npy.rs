@@ -5,9 +5,9 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use eyot::{Column, Table, TableColumn, TextColumn};
+use eyot::{Column, Table, TableColumn};
 
-use super::column::TextCells;
+use super::column::as_text;
 use super::{Batches, ColumnKind, PlannedColumn, ReadOptions};
 use crate::error::{Error, Result};
 
@@ -149,15 +149,6 @@ impl Batches for NpyReader {
         }
         Ok(Some(Table { first_row, n_rows, columns, sparse: None }))
     }
-}
-
-/// Numbers in the shortest form that reads back as the same, NaN as missing.
-pub(super) fn as_text(numbers: &[f64]) -> TextColumn {
-    let mut cells = TextCells::default();
-    for number in numbers {
-        cells.push((!number.is_nan()).then(|| number.to_string()).as_deref());
-    }
-    cells.finish()
 }
 
 enum HeaderError {

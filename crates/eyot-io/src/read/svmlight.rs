@@ -134,9 +134,8 @@ impl Batches for SvmlightReader {
     fn next_batch(&mut self, first_row: usize) -> Result<Option<Table>> {
         let mut rows = Rows { starts: vec![0], columns: Vec::new(), values: Vec::new() };
         let mut n_rows = 0;
-        while n_rows < self.batch_rows && rows.values.len() < BATCH_CELLS {
-            let Some(line) = self.lines.next_line()? else { break };
-            let line = content(line);
+        while n_rows < self.batch_rows && rows.values.len() < BATCH_CELLS && self.lines.advance()? {
+            let line = content(self.lines.line());
             if line.is_empty() {
                 continue;
             }
