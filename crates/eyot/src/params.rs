@@ -54,3 +54,28 @@ pub(crate) fn not_negative(name: &'static str, value: f64) -> Result<()> {
     }
     Err(Error::Param { name, expected: "a number of at least 0".into(), got: value.to_string() })
 }
+
+/// Declares a method's parameters: a plain struct with defaults, one consuming setter per field, readable from JSON.
+macro_rules! params {
+    ($(#[$meta:meta])* pub struct $name:ident { $($(#[$note:meta])* $field:ident: $type:ty = $default:expr,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $name { $($(#[$note])* pub $field: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)* }
+            }
+        }
+
+        impl $name {
+            $($(#[$note])* #[must_use]
+            pub fn $field(mut self, $field: $type) -> Self {
+                self.$field = $field;
+                self
+            })*
+        }
+    };
+}
+pub(crate) use params;

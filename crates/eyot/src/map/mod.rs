@@ -1,5 +1,12 @@
 //! Stage 3, x into φ(x): feature maps.
 
 mod isolation;
+mod fourier;
+mod orthogonal;
+mod rrf;
 
+pub(crate) use fourier::dot;
+pub use fourier::{FourierMap, Law, Noise};
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
+pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};
+pub use rrf::{MAX_LOG_WIDTH, RrfMap};
