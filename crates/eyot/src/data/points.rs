@@ -369,7 +369,8 @@ impl PointsBuf {
         Self::from_dense(rows.iter().flat_map(|row| row.as_ref().iter().copied()).collect(), columns)
     }
 
-    /// Appends a row of existing points, converting to the storage of this one (dense `f32` storage rounds).
+    /// Appends a row of existing points, converting to the storage of this one (dense `f32` storage rounds). A
+    /// sparse row with new columns widens sparse storage.
     ///
     /// # Panics
     /// If a dense row has another width.
@@ -390,6 +391,7 @@ impl PointsBuf {
                 for (column, value) in row.nonzeros() {
                     columns.push(column as u32);
                     values.push(value);
+                    self.columns = self.columns.max(column + 1);
                 }
                 starts.push(values.len());
             }
@@ -398,6 +400,27 @@ impl PointsBuf {
         if let Store::F32(_) | Store::F64(_) = self.store {
             assert_eq!(self.dense_len(), self.rows * self.columns, "a row of another width");
         }
+    }
+
+    /// Takes a row out; those after it move up, in order.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn remove(&mut self, row: usize) {
+        assert!(row < self.rows, "row {row} of {}", self.rows);
+        let dense = row * self.columns..(row + 1) * self.columns;
+        match &mut self.store {
+            Store::F32(values) => drop(values.drain(dense)),
+            Store::F64(values) => drop(values.drain(dense)),
+            Store::Sparse { starts, columns, values } => {
+                let entries = starts[row]..starts[row + 1];
+                columns.drain(entries.clone());
+                values.drain(entries.clone());
+                starts.remove(row);
+                starts[row..].iter_mut().for_each(|start| *start -= entries.len());
+            }
+        }
+        self.rows -= 1;
     }
 
     fn dense_len(&self) -> usize {
@@ -553,6 +576,18 @@ mod tests {
             points.save(&mut out, "points");
             let bytes = out.finish().unwrap();
             assert_eq!(&PointsBuf::load(&ModelReader::parse(&bytes).unwrap(), "points").unwrap(), points);
+        }
+    }
+
+    #[test]
+    fn removing_a_row_keeps_the_order_of_the_others() {
+        for mut points in three_ways() {
+            let (first, last) = (points.select(&[0]), points.select(&[2]));
+            points.remove(1);
+            assert_eq!((points.select(&[0]), points.select(&[1])), (first, last));
+            points.remove(0);
+            points.remove(0);
+            assert_eq!(points, PointsBuf::like(&points.as_points()));
         }
     }
 
