@@ -3,7 +3,9 @@
 
 use super::{Scratch, Step, widen_coefficients};
 use crate::data::{PointsBuf, Row};
+use crate::error::Result;
 use crate::kernel::{AnyKernel, Kernel};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// Kept points with one coefficient per score.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,11 @@ impl Expansion {
     pub(crate) fn new(kernel: AnyKernel, columns: usize, sparse: bool) -> Self {
         let points = if sparse { PointsBuf::sparse(columns) } else { PointsBuf::dense(columns) };
         Self { kernel, points, n_scores: 1, coefficients: Vec::new() }
+    }
+
+    /// Whether it has that many scores and at most `budget` points.
+    pub(crate) const fn fits(&self, n_scores: usize, budget: usize) -> bool {
+        self.n_scores == n_scores && self.len() <= budget
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -86,5 +93,25 @@ impl Expansion {
     pub(crate) fn widen(&mut self, n_scores: usize) {
         widen_coefficients(&mut self.coefficients, self.n_scores, n_scores);
         self.n_scores = n_scores;
+    }
+}
+
+impl Persist for Expansion {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(&format!("{prefix}.kernel"), &(self.kernel, self.n_scores));
+        out.put_f64(&format!("{prefix}.coefficients"), &self.coefficients);
+        self.points.save(out, &format!("{prefix}.kept"));
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let (kernel, n_scores): (AnyKernel, usize) = from.json(&format!("{prefix}.kernel"))?;
+        kernel.check().map_err(|error| bad_part(prefix, &error.to_string()))?;
+        let points = PointsBuf::load(from, &format!("{prefix}.kept"))?;
+        let coefficients = from.f64s(&format!("{prefix}.coefficients"))?;
+        let whole = n_scores > 0 && points.n_rows().checked_mul(n_scores) == Some(coefficients.len());
+        if whole && coefficients.iter().all(|beta| beta.is_finite()) {
+            return Ok(Self { kernel, points, n_scores, coefficients });
+        }
+        Err(bad_part(prefix, "has coefficients that do not fit its points"))
     }
 }

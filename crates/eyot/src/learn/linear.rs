@@ -1,7 +1,9 @@
 //! Weights on dense features, one row per score.
 
 use super::{Scratch, Step};
+use crate::error::Result;
 use crate::map::dot;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// f_k(z) = w_k·z.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +19,11 @@ impl Linear {
 
     pub(crate) fn from_weights(width: usize, weights: Vec<f64>) -> Self {
         Self { width, weights }
+    }
+
+    /// Whether there is one row of `width` weights per score.
+    pub(crate) fn fits(&self, width: usize, n_scores: usize) -> bool {
+        self.width == width && self.weights.len() == width * n_scores
     }
 
     pub(crate) fn row(&self, k: usize) -> &[f64] {
@@ -62,5 +69,22 @@ impl Linear {
             self.weights.extend(half);
         }
         self.weights.resize(self.width * n_scores, 0.0);
+    }
+}
+
+impl Persist for Linear {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(&format!("{prefix}.width"), &self.width);
+        out.put_f64(&format!("{prefix}.weights"), &self.weights);
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let width: usize = from.json(&format!("{prefix}.width"))?;
+        let weights = from.f64s(&format!("{prefix}.weights"))?;
+        let whole = if width == 0 { weights.is_empty() } else { weights.len() % width == 0 };
+        if whole && weights.iter().all(|w| w.is_finite()) {
+            return Ok(Self { width, weights });
+        }
+        Err(bad_part(prefix, "has weights that do not fit its width"))
     }
 }

@@ -3,18 +3,56 @@
 //! A method's file holds only what is particular to it. What they share is here: the task and its losses
 //! ([`Head`]), weights on explicit features (`Linear`), and sums of kernels over kept points (`Expansion`).
 
-mod expansion;
-mod linear;
 mod loss;
+mod linear;
+mod expansion;
+mod perceptron;
+mod ogd;
+mod rbp;
+mod forgetron;
+mod projectron;
+mod bpas;
+mod bsgd_m;
+mod bogd;
+mod fogd;
+mod nogd;
+mod dualsgd;
+mod rrf;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::data::{Points, Row};
 use crate::error::{Error, Result};
+use crate::kernel::{AnyKernel, Gaussian};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::partition::{Cell, CodeRow, Codes};
+use crate::rng::{Component, Rng, rng_of};
 
+pub use bogd::{Bogd, BogdParams, Removal};
+pub use bpas::{Bpas, BpasParams};
+pub use bsgd_m::{BsgdM, BsgdMParams};
+pub use dualsgd::{DualSgd, DualSgdParams};
 pub(crate) use expansion::Expansion;
+pub use fogd::{Fogd, FogdParams};
+pub use forgetron::{Forgetron, ForgetronParams};
 pub(crate) use linear::Linear;
 pub use loss::{Head, Loss, Step, Target};
+pub use nogd::{Landmarks, Nogd, NogdParams};
+pub use ogd::{Ogd, OgdParams};
+pub use perceptron::{Perceptron, PerceptronParams};
+pub use projectron::{Projectron, ProjectronParams};
+pub use rbp::{Rbp, RbpParams};
+pub use rrf::{Rrf, RrfParams};
+
+/// Most points that a budget may allow.
+pub(crate) const MAX_BUDGET: usize = 1_000_000;
+
+/// The kernel that learners begin with: Gaussian, γ = 1.
+pub(crate) const fn default_kernel() -> AnyKernel {
+    AnyKernel::Gaussian(Gaussian { gamma: 1.0 })
+}
 
 /// A point as a learner sees it: the row, and its features if they were computed ahead.
 #[derive(Debug, Clone, Copy)]
@@ -169,4 +207,99 @@ pub(crate) fn widen_coefficients(coefficients: &mut Vec<f64>, from: usize, to: u
         wide.resize(start + to, 0.0);
     }
     *coefficients = wide;
+}
+
+/// Implements what all learners of the shape { params, head, parts… } have in common: access to the task, and bytes.
+/// `fits` says whether parts read from a file belong together.
+macro_rules! learner_parts {
+    ($learner:ident, $params:ident, [$($part:ident),*], $fits:expr) => {
+        impl $crate::model::Persist for $learner {
+            fn save(&self, out: &mut $crate::model::ModelWriter, prefix: &str) {
+                out.put_json(&format!("{prefix}.parameters"), &*self.params);
+                out.put_json(&format!("{prefix}.head"), &self.head);
+                $(self.$part.save(out, &format!(concat!("{}.", stringify!($part)), prefix));)*
+            }
+
+            fn load(from: &$crate::model::ModelReader<'_>, prefix: &str) -> $crate::error::Result<Self> {
+                let params: $params = from.json(&format!("{prefix}.parameters"))?;
+                let params = params.check().map_err(|error| $crate::model::bad_part(prefix, &error.to_string()))?;
+                let head = $crate::learn::load_head(from, prefix)?;
+                let learner = Self {
+                    params,
+                    head,
+                    $($part: Persist::load(from, &format!(concat!("{}.", stringify!($part)), prefix))?,)*
+                };
+                let fits: fn(&Self) -> bool = $fits;
+                if fits(&learner) { Ok(learner) } else { Err($crate::model::bad_part(prefix, "does not fit together")) }
+            }
+        }
+    };
+}
+pub(crate) use learner_parts;
+
+/// Access to the field `head`.
+macro_rules! head_access {
+    () => {
+        fn head(&self) -> &Head {
+            &self.head
+        }
+        fn head_mut(&mut self) -> &mut Head {
+            &mut self.head
+        }
+    };
+}
+pub(crate) use head_access;
+
+/// Classes a model file may claim: more would let it ask for any amount of memory.
+const MAX_CLASSES: usize = 1 << 20;
+
+pub(crate) fn load_head(from: &ModelReader<'_>, prefix: &str) -> Result<Head> {
+    let name = format!("{prefix}.head");
+    let head: Head = from.json(&name)?;
+    let classes_fit = head.classes <= MAX_CLASSES && (head.classes == 0 || !head.loss.is_regression());
+    if classes_fit && head.epsilon.is_finite() { Ok(head) } else { Err(bad_part(&name, "is out of range")) }
+}
+
+/// A small state kept in a model file as JSON.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stored<T>(pub(crate) T);
+
+impl<T: Serialize + DeserializeOwned> Persist for Stored<T> {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(prefix, &self.0);
+    }
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        from.json(prefix).map(Self)
+    }
+}
+
+/// Random choices of a learner, resumable: the stream and where it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Draws {
+    seed: u64,
+    rng: Rng,
+}
+
+impl Draws {
+    /// The choices whom to remove from a budget.
+    pub(crate) fn removals(seed: u64) -> Self {
+        Self { seed, rng: rng_of(seed, Component::Removal, 0) }
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.rng.below(n)
+    }
+}
+
+impl Persist for Draws {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        let position = self.rng.position();
+        out.put_json(prefix, &(self.seed, (position >> 64) as u64, position as u64));
+    }
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let (seed, high, low): (u64, u64, u64) = from.json(prefix)?;
+        let mut draws = Self::removals(seed);
+        draws.rng.set_position((u128::from(high) << 64) | u128::from(low));
+        Ok(draws)
+    }
 }

@@ -15,6 +15,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Row;
+use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::rng::{Component, rng_of};
 
 /// The law of one raw draw.
@@ -29,6 +31,9 @@ pub enum Law {
 
 /// Draws e_{nd} kept at most; columns beyond are drawn anew at every use. 32 MiB of numbers.
 const KEPT_DRAWS: usize = 1 << 22;
+
+/// Most frequencies that a map may have.
+pub const MAX_FREQUENCIES: usize = 1 << 20;
 
 /// The raw draws e_{nd} of all columns n, for D frequencies.
 #[derive(Debug, Clone, PartialEq)]
@@ -184,6 +189,46 @@ impl FourierMap {
         let mut out = Vec::new();
         self.features_into(x, &mut out, &mut Vec::new(), &mut Vec::new());
         out
+    }
+}
+
+/// Independent draws are made again from the seed; those that were replaced are stored.
+impl Persist for Noise {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        let columns = self.kept.len() / self.n_frequencies.max(1);
+        let again = Self::new(self.seed, self.part, self.law, self.n_frequencies, columns) == *self;
+        out.put_json(&format!("{prefix}.noise"), &(self.seed, self.part, self.law, self.n_frequencies, columns, again));
+        if !again {
+            out.put_f64(&format!("{prefix}.draws"), &self.kept);
+        }
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let name = format!("{prefix}.noise");
+        let (seed, part, law, n_frequencies, columns, again): (u64, u32, Law, usize, usize, bool) = from.json(&name)?;
+        if n_frequencies == 0 || n_frequencies > MAX_FREQUENCIES {
+            return Err(bad_part(&name, &format!("has {n_frequencies} frequencies")));
+        }
+        if again {
+            return Ok(Self::new(seed, part, law, n_frequencies, columns));
+        }
+        let draws = format!("{prefix}.draws");
+        let Some(len) = columns.checked_mul(n_frequencies) else { return Err(bad_part(&name, "is too large")) };
+        let kept = from.finite_f64s(&draws, len)?;
+        Ok(Self { seed, part, n_frequencies, law, kept })
+    }
+}
+
+impl Persist for FourierMap {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        self.noise.save(out, prefix);
+        out.put_json(&format!("{prefix}.width"), &(self.width, self.s));
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let noise = Noise::load(from, prefix)?;
+        let (width, s): (f64, f64) = from.json(&format!("{prefix}.width"))?;
+        Ok(Self { noise, width, s })
     }
 }
 

@@ -1,12 +1,14 @@
 //! Stage 3, x into φ(x): feature maps.
 
 mod isolation;
+mod nystroem;
 mod fourier;
 mod orthogonal;
 mod rrf;
 
 pub(crate) use fourier::dot;
-pub use fourier::{FourierMap, Law, Noise};
+pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
+pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};
 pub use rrf::{MAX_LOG_WIDTH, RrfMap};

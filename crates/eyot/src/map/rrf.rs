@@ -11,6 +11,8 @@
 
 use super::fourier::{Law, Noise, cos_sin_into};
 use crate::data::Row;
+use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// Log-widths stay within ± this, so that exp never overflows.
 pub const MAX_LOG_WIDTH: f64 = 15.0;
@@ -78,6 +80,26 @@ impl RrfMap {
                 *gamma = moved.clamp(-MAX_LOG_WIDTH, MAX_LOG_WIDTH);
             }
         });
+    }
+}
+
+impl Persist for RrfMap {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        self.noise.save(out, prefix);
+        out.put_json(&format!("{prefix}.widths"), &(self.start, self.s));
+        out.put_f64(&format!("{prefix}.log_widths"), &self.log_widths);
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let noise = Noise::load(from, prefix)?;
+        let (start, s): (f64, f64) = from.json(&format!("{prefix}.widths"))?;
+        let name = format!("{prefix}.log_widths");
+        let log_widths = from.f64s(&name)?;
+        let within = |gamma: &f64| gamma.abs() <= MAX_LOG_WIDTH;
+        if within(&start) && log_widths.iter().all(within) {
+            return Ok(Self { noise, start, log_widths, s });
+        }
+        Err(bad_part(&name, "has a width out of range"))
     }
 }
 
