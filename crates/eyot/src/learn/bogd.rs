@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Draws, Expansion, Head, Input, Loss, MAX_BUDGET, OnlineLearner, Scratch, Target, default_kernel, head_access,
+    Draws, Expansion, Head, Input, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Target, default_kernel, head_access,
     learner_parts,
 };
 use crate::data::Points;
@@ -38,7 +38,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.1,
         /// The rate η.

@@ -10,7 +10,7 @@
 //! Reparameterized Random Features, §5, Table 1.
 
 use super::{
-    Expansion, Head, Input, Loss, MAX_BUDGET, OnlineLearner, Scratch, Step, Target, default_kernel, head_access,
+    Expansion, Head, Input, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Step, Target, default_kernel, head_access,
     learner_parts,
 };
 use crate::data::{Points, Row};
@@ -25,7 +25,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// Hinge; named for uniformity.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Longest step, C.
         c: f64 = 1.0,
         /// Most points to keep, B.
@@ -39,7 +39,7 @@ impl BpasParams {
         self.kernel.check()?;
         in_range("budget", self.budget, 1..=MAX_BUDGET)?;
         positive("c", self.c)?;
-        if self.loss != Loss::Hinge {
+        if self.loss != OnlineLoss::Hinge {
             let expected = "hinge for bpas, which is for classes only".into();
             return Err(Error::Param { name: "loss", expected, got: self.loss.name().into() });
         }

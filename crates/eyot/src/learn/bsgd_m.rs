@@ -9,7 +9,9 @@
 //! # References
 //! Reparameterized Random Features, §5, Table 1. Points of opposite sign are never merged (our decision).
 
-use super::{Expansion, Head, Input, Loss, MAX_BUDGET, OnlineLearner, Scratch, Target, head_access, learner_parts};
+use super::{
+    Expansion, Head, Input, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Target, head_access, learner_parts,
+};
 use crate::data::{Points, Row, SparseRow};
 use crate::error::{Error, Result};
 use crate::kernel::{AnyKernel, Gaussian, Kernel};
@@ -27,7 +29,7 @@ params! {
         /// γ of the Gaussian kernel.
         gamma: f64 = 1.0,
         /// Hinge or logistic.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Regularisation λ; rates are 1/(λt).
         lambda: f64 = 1e-4,
         /// Most points to keep, B.

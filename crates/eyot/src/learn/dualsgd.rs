@@ -10,7 +10,8 @@
 //! keeps them with coefficient 0); frequencies have standard deviation √(2γ) (theirs: 2γ).
 
 use super::{
-    Expansion, Head, Input, Linear, Loss, MAX_BUDGET, OnlineLearner, Scratch, Step, Target, head_access, learner_parts,
+    Expansion, Head, Input, Linear, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Step, Target, head_access,
+    learner_parts,
 };
 use crate::data::Points;
 use crate::error::Result;
@@ -31,7 +32,7 @@ params! {
         /// Points that move at once, k.
         moved: usize = 20,
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.0,
         /// Regularisation λ; rates are 1/(λt).

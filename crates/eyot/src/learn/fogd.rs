@@ -7,7 +7,9 @@
 //! # References
 //! Reparameterized Random Features, §5, Tables 1 and 2.
 
-use super::{Ahead, Head, Input, Linear, Loss, Mapped, OnlineLearner, Scratch, Target, head_access, learner_parts};
+use super::{
+    Ahead, Head, Input, Linear, Mapped, OnlineLearner, OnlineLoss, Scratch, Target, head_access, learner_parts,
+};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::kernel::{AnyKernel, Gaussian};
@@ -29,7 +31,7 @@ params! {
         /// Whether features have length 1 instead of √D.
         normalised: bool = false,
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.1,
         /// The rate η.

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::perceptron::rate;
 use super::{
-    Expansion, Head, Input, Loss, MAX_BUDGET, OnlineLearner, Scratch, Stored, Target, default_kernel, head_access,
-    learner_parts,
+    Expansion, Head, Input, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Stored, Target, default_kernel,
+    head_access, learner_parts,
 };
 use crate::data::Points;
 use crate::error::Result;
@@ -31,7 +31,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// Only whether it is for classes or numbers matters.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// In regression, errors within it are no mistakes.
         epsilon: f64 = 0.1,
         /// Rate in regression; classification needs none.

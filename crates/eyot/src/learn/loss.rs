@@ -27,7 +27,7 @@ pub enum Target {
 /// What a learner minimises. The first two are for classes, the others for numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum OnlineLoss {
     /// max(0, 1 − m).
     Hinge,
     /// ln(1 + e^−m).
@@ -40,7 +40,7 @@ pub enum Loss {
     Insensitive,
 }
 
-impl Loss {
+impl OnlineLoss {
     /// All losses with the names users write.
     pub const NAMES: [(&'static str, Self); 5] = [
         ("hinge", Self::Hinge),
@@ -91,7 +91,7 @@ impl Step {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// What is minimised.
-    pub loss: Loss,
+    pub loss: OnlineLoss,
     /// ε: errors within it count as none (squared and insensitive loss, mistakes in regression).
     pub epsilon: f64,
     /// Classes known so far; 0 in regression.
@@ -104,7 +104,7 @@ pub struct Head {
 
 impl Head {
     /// A task that has seen nothing yet.
-    pub const fn new(loss: Loss, epsilon: f64, columns: usize) -> Self {
+    pub const fn new(loss: OnlineLoss, epsilon: f64, columns: usize) -> Self {
         Self { loss, epsilon, classes: 0, columns, steps: 0 }
     }
 
@@ -141,15 +141,15 @@ impl Head {
                 let (m, _) = self.margin(scores, class);
                 match self.loss {
                     // ln(1 + e^−m) without overflow.
-                    Loss::Logistic => (-m.abs()).exp().ln_1p() + (-m).max(0.0),
+                    OnlineLoss::Logistic => (-m.abs()).exp().ln_1p() + (-m).max(0.0),
                     _ => (1.0 - m).max(0.0),
                 }
             }
             Target::Value(y) => {
                 let error = (scores[0] - y).abs();
                 match self.loss {
-                    Loss::Squared => 0.5 * error * error,
-                    Loss::Insensitive => (error - self.epsilon).max(0.0),
+                    OnlineLoss::Squared => 0.5 * error * error,
+                    OnlineLoss::Insensitive => (error - self.epsilon).max(0.0),
                     _ => error,
                 }
             }
@@ -162,8 +162,8 @@ impl Head {
             Target::Class(class) => {
                 let (m, down) = self.margin(scores, class);
                 let push = match self.loss {
-                    Loss::Logistic if m > 0.0 => (-m).exp() / (1.0 + (-m).exp()),
-                    Loss::Logistic => 1.0 / (1.0 + m.exp()),
+                    OnlineLoss::Logistic if m > 0.0 => (-m).exp() / (1.0 + (-m).exp()),
+                    OnlineLoss::Logistic => 1.0 / (1.0 + m.exp()),
                     _ => f64::from(m < 1.0),
                 };
                 (push != 0.0).then(|| self.push(class, down, push))
@@ -171,9 +171,9 @@ impl Head {
             Target::Value(y) => {
                 let error = y - scores[0];
                 let amount = match self.loss {
-                    Loss::Squared if error.abs() > self.epsilon => error,
-                    Loss::Absolute if error != 0.0 => error.signum(),
-                    Loss::Insensitive if error.abs() > self.epsilon => error.signum(),
+                    OnlineLoss::Squared if error.abs() > self.epsilon => error,
+                    OnlineLoss::Absolute if error != 0.0 => error.signum(),
+                    OnlineLoss::Insensitive if error.abs() > self.epsilon => error.signum(),
                     _ => 0.0,
                 };
                 (amount != 0.0).then_some(Step { up: 0, down: None, amount })
@@ -241,21 +241,21 @@ fn best_of(scores: &[f64], except: Option<usize>) -> usize {
 mod tests {
     use super::*;
 
-    fn head(loss: Loss, classes: usize) -> Head {
+    fn head(loss: OnlineLoss, classes: usize) -> Head {
         Head { classes, ..Head::new(loss, 0.1, 2) }
     }
 
     #[test]
     fn steps_are_minus_the_gradient_of_the_loss() {
         let cases = [
-            (Loss::Hinge, 2, Target::Class(0), vec![0.3]),
-            (Loss::Logistic, 2, Target::Class(1), vec![0.3]),
-            (Loss::Logistic, 2, Target::Class(0), vec![-3.0]),
-            (Loss::Hinge, 3, Target::Class(0), vec![0.3, 0.2, -0.4]),
-            (Loss::Logistic, 3, Target::Class(1), vec![0.3, 0.2, -0.4]),
-            (Loss::Absolute, 0, Target::Value(1.0), vec![0.3]),
-            (Loss::Squared, 0, Target::Value(1.0), vec![0.3]),
-            (Loss::Insensitive, 0, Target::Value(-1.0), vec![0.3]),
+            (OnlineLoss::Hinge, 2, Target::Class(0), vec![0.3]),
+            (OnlineLoss::Logistic, 2, Target::Class(1), vec![0.3]),
+            (OnlineLoss::Logistic, 2, Target::Class(0), vec![-3.0]),
+            (OnlineLoss::Hinge, 3, Target::Class(0), vec![0.3, 0.2, -0.4]),
+            (OnlineLoss::Logistic, 3, Target::Class(1), vec![0.3, 0.2, -0.4]),
+            (OnlineLoss::Absolute, 0, Target::Value(1.0), vec![0.3]),
+            (OnlineLoss::Squared, 0, Target::Value(1.0), vec![0.3]),
+            (OnlineLoss::Insensitive, 0, Target::Value(-1.0), vec![0.3]),
         ];
         for (loss, classes, target, scores) in cases {
             let head = head(loss, classes);
@@ -277,16 +277,16 @@ mod tests {
 
     #[test]
     fn nothing_moves_at_the_edges() {
-        assert_eq!(head(Loss::Hinge, 2).step(&[1.0], Target::Class(1)), None);
-        assert_eq!(head(Loss::Absolute, 0).step(&[1.0], Target::Value(1.0)), None);
-        assert_eq!(head(Loss::Insensitive, 0).step(&[1.0], Target::Value(1.09)), None);
-        assert_eq!(head(Loss::Squared, 0).step(&[1.0], Target::Value(1.05)), None);
-        assert!(head(Loss::Hinge, 2).mistake(&[0.0], Target::Class(1)).is_some());
+        assert_eq!(head(OnlineLoss::Hinge, 2).step(&[1.0], Target::Class(1)), None);
+        assert_eq!(head(OnlineLoss::Absolute, 0).step(&[1.0], Target::Value(1.0)), None);
+        assert_eq!(head(OnlineLoss::Insensitive, 0).step(&[1.0], Target::Value(1.09)), None);
+        assert_eq!(head(OnlineLoss::Squared, 0).step(&[1.0], Target::Value(1.05)), None);
+        assert!(head(OnlineLoss::Hinge, 2).mistake(&[0.0], Target::Class(1)).is_some());
     }
 
     #[test]
     fn logistic_loss_neither_overflows_nor_vanishes() {
-        let head = head(Loss::Logistic, 2);
+        let head = head(OnlineLoss::Logistic, 2);
         for f in [-800.0, 800.0] {
             let (loss, step) = (head.loss(&[f], Target::Class(1)), head.step(&[f], Target::Class(1)));
             assert!(loss.is_finite() && step.is_none_or(|step| step.amount.is_finite()));
@@ -296,9 +296,9 @@ mod tests {
 
     #[test]
     fn ties_go_to_plus_one_and_to_the_lowest_class() {
-        assert_eq!(head(Loss::Hinge, 2).predict(&[0.0]), Target::Class(1));
-        assert_eq!(head(Loss::Hinge, 4).predict(&[0.0, 2.0, 2.0, 1.0]), Target::Class(1));
-        assert_eq!(head(Loss::Hinge, 3).margin(&[1.0, 1.0, 1.0], 0), (0.0, Some(1)));
-        assert_eq!(head(Loss::Hinge, 1).predict(&[0.0]), Target::Class(0));
+        assert_eq!(head(OnlineLoss::Hinge, 2).predict(&[0.0]), Target::Class(1));
+        assert_eq!(head(OnlineLoss::Hinge, 4).predict(&[0.0, 2.0, 2.0, 1.0]), Target::Class(1));
+        assert_eq!(head(OnlineLoss::Hinge, 3).margin(&[1.0, 1.0, 1.0], 0), (0.0, Some(1)));
+        assert_eq!(head(OnlineLoss::Hinge, 1).predict(&[0.0]), Target::Class(0));
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use expansion::Expansion;
 pub use fogd::{Fogd, FogdParams};
 pub use forgetron::{Forgetron, ForgetronParams};
 pub(crate) use linear::Linear;
-pub use loss::{Head, Loss, Step, Target};
+pub use loss::{Head, OnlineLoss, Step, Target};
 pub use nogd::{Landmarks, Nogd, NogdParams};
 pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};

@@ -13,7 +13,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Expansion, Head, Input, Linear, Loss, OnlineLearner, Scratch, Target, default_kernel, head_access, load_head,
+    Expansion, Head, Input, Linear, OnlineLearner, OnlineLoss, Scratch, Target, default_kernel, head_access, load_head,
 };
 use crate::data::{Points, PointsBuf};
 use crate::error::Result;
@@ -48,7 +48,7 @@ params! {
         /// Which points are landmarks.
         landmarks: Landmarks = Landmarks::FirstViolations,
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.1,
         /// The rate η before the map is built.

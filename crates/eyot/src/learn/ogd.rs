@@ -8,7 +8,9 @@
 //! Isolation Kernel for online kernel learning, Algorithm 1 (η = 0.5); Reparameterized Random Features, Table 1. The
 //! former calls the trigger an incorrect prediction, but its counts of support vectors are those of the margin rule.
 
-use super::{Expansion, Head, Input, Loss, OnlineLearner, Scratch, Target, default_kernel, head_access, learner_parts};
+use super::{
+    Expansion, Head, Input, OnlineLearner, OnlineLoss, Scratch, Target, default_kernel, head_access, learner_parts,
+};
 use crate::data::Points;
 use crate::error::Result;
 use crate::kernel::AnyKernel;
@@ -21,7 +23,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.1,
         /// The rate η.

@@ -7,7 +7,9 @@
 //! # References
 //! Reparameterized Random Features, §5, Table 1.
 
-use super::{Expansion, Head, Input, Loss, OnlineLearner, Scratch, Target, default_kernel, head_access, learner_parts};
+use super::{
+    Expansion, Head, Input, OnlineLearner, OnlineLoss, Scratch, Target, default_kernel, head_access, learner_parts,
+};
 use crate::data::Points;
 use crate::error::Result;
 use crate::kernel::AnyKernel;
@@ -20,7 +22,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// Only whether it is for classes or numbers matters.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// In regression, errors within it are no mistakes.
         epsilon: f64 = 0.1,
         /// Rate in regression; classification needs none.
@@ -39,7 +41,7 @@ impl PerceptronParams {
 }
 
 /// The rate of perceptron-like learners: 1 for classes, η for numbers.
-pub(crate) fn rate(loss: Loss, eta: f64) -> f64 {
+pub(crate) fn rate(loss: OnlineLoss, eta: f64) -> f64 {
     if loss.is_regression() { eta } else { 1.0 }
 }
 

@@ -17,7 +17,8 @@ use faer::{Conj, Mat, Side};
 
 use super::perceptron::rate;
 use super::{
-    Expansion, Head, Input, Loss, OnlineLearner, Scratch, Step, Target, default_kernel, head_access, learner_parts,
+    Expansion, Head, Input, OnlineLearner, OnlineLoss, Scratch, Step, Target, default_kernel, head_access,
+    learner_parts,
 };
 use crate::data::{Points, Row};
 use crate::error::{Error, Result};
@@ -41,7 +42,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// Only whether it is for classes or numbers matters.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// In regression, errors within it are no mistakes.
         epsilon: f64 = 0.1,
         /// Rate in regression; classification needs none.

@@ -8,7 +8,7 @@
 
 use super::perceptron::rate;
 use super::{
-    Draws, Expansion, Head, Input, Loss, MAX_BUDGET, OnlineLearner, Scratch, Target, default_kernel, head_access,
+    Draws, Expansion, Head, Input, MAX_BUDGET, OnlineLearner, OnlineLoss, Scratch, Target, default_kernel, head_access,
     learner_parts,
 };
 use crate::data::Points;
@@ -23,7 +23,7 @@ params! {
         /// The kernel.
         kernel: AnyKernel = default_kernel(),
         /// Only whether it is for classes or numbers matters.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// In regression, errors within it are no mistakes.
         epsilon: f64 = 0.1,
         /// Rate in regression; classification needs none.

@@ -10,7 +10,7 @@
 //! (the authors' code has two) and would use the new w in its last line; features carry no 1/√D so that published
 //! rates apply.
 
-use super::{Head, Input, Linear, Loss, OnlineLearner, Scratch, Target, head_access, learner_parts};
+use super::{Head, Input, Linear, OnlineLearner, OnlineLoss, Scratch, Target, head_access, learner_parts};
 use crate::data::Points;
 use crate::error::Result;
 use crate::map::{MAX_FREQUENCIES, MAX_LOG_WIDTH, RrfMap};
@@ -25,7 +25,7 @@ params! {
         /// Whether features have length 1 instead of √D; needs η·D and λ/D for the same steps.
         normalised: bool = false,
         /// What is minimised.
-        loss: Loss = Loss::Hinge,
+        loss: OnlineLoss = OnlineLoss::Hinge,
         /// ε of the insensitive loss.
         epsilon: f64 = 0.1,
         /// The rate of the weights, η_w.
@@ -67,7 +67,7 @@ impl Checked<RrfParams> {
     /// A learner for points like these.
     pub fn start(self, like: Points<'_>) -> Rrf {
         let map = RrfMap::new(self.seed, self.frequencies, like.n_columns(), self.log_width, self.normalised);
-        let epsilon = if self.loss == Loss::Insensitive { self.epsilon } else { 0.0 };
+        let epsilon = if self.loss == OnlineLoss::Insensitive { self.epsilon } else { 0.0 };
         Rrf {
             head: Head::new(self.loss, epsilon, like.n_columns()),
             linear: Linear::new(map.n_features(), 1),
@@ -144,13 +144,13 @@ mod tests {
     fn steps_follow_the_gradient_of_every_loss() {
         let points = stream(30, 3);
         let tasks = [
-            (Loss::Hinge, 2),
-            (Loss::Logistic, 2),
-            (Loss::Hinge, 3),
-            (Loss::Logistic, 3),
-            (Loss::Absolute, 0),
-            (Loss::Squared, 0),
-            (Loss::Insensitive, 0),
+            (OnlineLoss::Hinge, 2),
+            (OnlineLoss::Logistic, 2),
+            (OnlineLoss::Hinge, 3),
+            (OnlineLoss::Logistic, 3),
+            (OnlineLoss::Absolute, 0),
+            (OnlineLoss::Squared, 0),
+            (OnlineLoss::Insensitive, 0),
         ];
         for (loss, classes) in tasks {
             let rate = 1e-7;
