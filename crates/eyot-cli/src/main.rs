@@ -1,9 +1,14 @@
 //! The command-line program `eyot`. This file only dispatches: options are read in `args/`, each verb is one file of
-//! `commands/`, and everything a person or program reads is printed by `messages.rs`.
+//! `commands/`, a [`job::Job`] runs it, and everything a person or program reads is printed by `messages.rs`.
 
 mod args;
 mod commands;
+mod fit;
+mod input;
+mod job;
 mod messages;
+mod output;
+mod progress;
 
 use std::process::ExitCode;
 

@@ -4,7 +4,7 @@
 //! What the hint is depends on the kind of error, never on its text.
 
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -14,7 +14,7 @@ const FAILED: u8 = 1;
 /// Exit code of wrong usage.
 const WRONG_USAGE: u8 = 2;
 /// Exit code after Ctrl-C, as shells have it: 128 + SIGINT.
-const STOPPED: u8 = 130;
+pub(crate) const STOPPED: u8 = 130;
 
 /// Options that do not fit together or to what was found, seen only after they were parsed.
 #[derive(Debug)]
@@ -48,8 +48,7 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(is_closed_pipe) {
         return ExitCode::SUCCESS;
     }
-    let core = error.downcast_ref::<eyot::Error>();
-    if matches!(core, Some(eyot::Error::Stopped)) {
+    if let Some(eyot::Error::Stopped) = core_error(error) {
         complain("stopped");
         return ExitCode::from(STOPPED);
     }
@@ -57,8 +56,16 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = hint(error) {
         complain(&format!("hint: {hint}"));
     }
-    let usage = error.is::<Usage>() || matches!(core, Some(eyot::Error::Param { .. }));
+    let usage = error.is::<Usage>() || matches!(core_error(error), Some(eyot::Error::Param { .. }));
     ExitCode::from(if usage { WRONG_USAGE } else { FAILED })
+}
+
+/// The error of the core behind a failure, if there is one.
+fn core_error(error: &anyhow::Error) -> Option<&eyot::Error> {
+    match error.downcast_ref::<eyot_io::Error>() {
+        Some(eyot_io::Error::Core(core) | eyot_io::Error::Data { source: core, .. }) => Some(core),
+        _ => error.downcast_ref(),
+    }
 }
 
 fn is_closed_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
@@ -70,12 +77,45 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     if let Some(usage) = error.downcast_ref::<Usage>() {
         return usage.hint.clone();
     }
-    None
+    let hint = match core_error(error) {
+        None => return error.downcast_ref::<eyot_io::Error>().and_then(eyot_io::Error::hint),
+        Some(eyot::Error::Missing { column, .. }) => {
+            format!("fill such cells in with --missing impute, or leave the column out with --ignore {}", bare(column))
+        }
+        Some(eyot::Error::NotFinite { column, .. }) => {
+            format!("drop such rows, or leave the column out with --ignore {}", bare(column))
+        }
+        Some(eyot::Error::Columns { missing, unknown }) if missing.is_empty() => {
+            format!("leave them out with --ignore {}", unknown.join(","))
+        }
+        Some(eyot::Error::Columns { .. }) => "the data must have the columns that the model was fitted on".into(),
+        Some(eyot::Error::Param { .. }) => "`--help` says what each option means".into(),
+        Some(_) => return None,
+    };
+    Some(hint)
+}
+
+/// A column as an option names it.
+fn bare(column: &eyot::ColumnRef) -> String {
+    match column {
+        eyot::ColumnRef::Name(name) => name.clone(),
+        eyot::ColumnRef::Number(_) => column.to_string(),
+    }
 }
 
 /// One line to stderr. If even that fails there is nobody left to tell.
 fn complain(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Something the user should know although the work goes on.
+pub(crate) fn note(text: &str) {
+    complain(&format!("note: {text}"));
+}
+
+/// A detail for those who asked for it.
+pub(crate) fn detail(text: &str) {
+    complain(text);
 }
 
 /// Bytes to stdout.
@@ -92,16 +132,26 @@ pub(crate) fn json(object: &impl Serialize) -> anyhow::Result<()> {
 }
 
 /// Two columns for people, names left and values right of them.
-pub(crate) fn facts(facts: &[(String, String)]) -> anyhow::Result<()> {
-    let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let lines: Vec<String> = facts.iter().map(|(name, value)| format!("{name:<width$}  {value}")).collect();
+pub(crate) fn facts(facts: &[(impl AsRef<str>, String)]) -> anyhow::Result<()> {
+    let width = facts.iter().map(|(name, _)| name.as_ref().chars().count()).max().unwrap_or(0);
+    let lines: Vec<String> = facts.iter().map(|(name, value)| format!("{:<width$}  {value}", name.as_ref())).collect();
     let text: String = lines.iter().flat_map(|line| [line.trim_end(), "\n"]).collect();
     print(text.as_bytes())
 }
 
+/// Where data for stdout is written; to be flushed with [`flush`] at the end.
+pub(crate) fn stdout() -> io::BufWriter<io::Stdout> {
+    io::BufWriter::with_capacity(1 << 16, io::stdout())
+}
+
 /// Names stdout in an error of writing to it.
-fn stdout_failed(error: io::Error) -> anyhow::Error {
+pub(crate) fn stdout_failed(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("stdout")
+}
+
+/// Whether a progress bar would be seen by somebody.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// A panic is a bug of ours; it is said so, shortly. Bad input must never end here.

@@ -27,6 +27,7 @@ macro_rules! commands {
 }
 
 commands! {
+    map => Map,
     inspect => Inspect,
     completions => Completions,
     man => Man,

@@ -6,3 +6,4 @@ mod program;
 
 mod help;
 mod inspect;
+mod map;

@@ -100,4 +100,10 @@ impl Outcome {
     pub(crate) fn text(self) -> String {
         String::from_utf8(self.done()).unwrap()
     }
+
+    /// The one JSON object on stdout of a run that must have succeeded.
+    #[track_caller]
+    pub(crate) fn json(self) -> serde_json::Value {
+        serde_json::from_slice(&self.done()).unwrap()
+    }
 }

@@ -282,6 +282,16 @@ impl IsolationMap {
         self.psi
     }
 
+    /// The ψ asked for, which may be more than the rows there were.
+    pub const fn asked_psi(&self) -> usize {
+        self.params.psi
+    }
+
+    /// The seed it was made with.
+    pub const fn seed(&self) -> u64 {
+        self.params.seed
+    }
+
     /// Number of partitionings.
     pub const fn t(&self) -> usize {
         self.params.t
