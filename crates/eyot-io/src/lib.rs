@@ -3,9 +3,11 @@
 mod error;
 mod source;
 mod read;
+mod write;
 pub mod plot;
 pub mod report;
 
 pub use error::{Error, Place, Result};
 pub use read::{ColumnInfo, ColumnKind, Format, ReadOptions, Reader, open, read_table};
 pub use source::Source;
+pub use write::{AtomicFile, Cells, CodesWriter, TableWriter, output_format, write_file};

@@ -54,6 +54,11 @@ impl Format {
     /// The names of all formats, as `--format` takes them.
     pub const NAMES: [&'static str; 7] = ["csv", "tsv", "svmlight", "parquet", "arrow", "ndjson", "npy"];
 
+    /// Its name, as `--format` takes it.
+    pub const fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
     /// The format that an extension stands for.
     pub fn from_extension(extension: &str) -> Option<Self> {
         Some(match extension.to_ascii_lowercase().as_str() {
