@@ -217,6 +217,28 @@ impl<'a> ModelReader<'a> {
         Ok(Self { format, kind, checksum, parts, metadata, tensors })
     }
 
+    /// How many bytes [`ModelReader::check_start`] looks at.
+    pub const START_BYTES: usize = CHECKSUM.end;
+
+    /// Refuses what does not begin like a model, given the first bytes of a file; returns the length of the header.
+    pub fn check_start(bytes: &[u8]) -> Result<usize> {
+        let Some((length, rest)) = bytes.split_first_chunk::<LENGTH>() else {
+            return Err(foreign(if bytes.is_empty() { "it is empty" } else { "it is too short" }));
+        };
+        let length = u64::from_le_bytes(*length);
+        if !rest.starts_with(START) {
+            let cut_off = !rest.is_empty() && START.starts_with(rest);
+            return Err(if cut_off { truncated() } else { foreign("it does not begin like one") });
+        }
+        if bytes.len() < CHECKSUM.end {
+            return Err(truncated());
+        }
+        match usize::try_from(length) {
+            Ok(length) if (CHECKSUM.end - LENGTH..=MAX_HEADER).contains(&length) => Ok(length),
+            _ => Err(altered(&format!("a header of {length} bytes is not possible"))),
+        }
+    }
+
     /// What the model is, for example `isolation-map`.
     pub fn kind(&self) -> &str {
         &self.kind
@@ -326,22 +348,8 @@ impl<'a> ModelReader<'a> {
 
 /// The JSON header, after the checks that need no hash.
 fn header_of(bytes: &[u8]) -> Result<&[u8]> {
-    let Some((length, rest)) = bytes.split_first_chunk::<LENGTH>() else {
-        return Err(foreign(if bytes.is_empty() { "it is empty" } else { "it is too short" }));
-    };
-    let length = u64::from_le_bytes(*length);
-    if !rest.starts_with(START) {
-        let cut_off = !rest.is_empty() && START.starts_with(rest);
-        return Err(if cut_off { truncated() } else { foreign("it does not begin like one") });
-    }
-    if bytes.len() < CHECKSUM.end {
-        return Err(truncated());
-    }
-    match usize::try_from(length) {
-        Ok(length) if length > rest.len() && length <= MAX_HEADER => Err(truncated()),
-        Ok(length) if length <= MAX_HEADER && LENGTH + length >= CHECKSUM.end => Ok(&rest[..length]),
-        _ => Err(altered(&format!("a header of {length} bytes is not possible"))),
-    }
+    let length = ModelReader::check_start(bytes)?;
+    bytes.get(LENGTH..LENGTH + length).ok_or_else(truncated)
 }
 
 /// The error for a part of a model that is not as it should be; `why` continues the name.
