@@ -1,11 +1,13 @@
 //! Stage 1, what comes in: a [`Table`] of raw columns, and [`Points`], the finite numbers that methods see.
 
+mod bag;
 mod encoder;
 mod features;
 mod label;
 mod points;
 mod table;
 
+pub use bag::Bags;
 pub use encoder::{EncodeCounts, Encoder, EncoderFit, EncoderParams, InputKind, LeftOut, Missing, Note, Roles, Scale};
 pub use features::Features;
 pub use label::{Classes, regression_targets};
