@@ -15,6 +15,33 @@ pub(crate) struct Lanes {
     values: Vec<f64>,
 }
 
+/// Rows per tile.
+pub(crate) const TILE: usize = 8;
+
+/// Rows in tiles of [`TILE`], column by column within a tile, the last tile padded with zeros: made once for a chunk
+/// of rows and used for all partitionings.
+#[derive(Debug, Clone)]
+pub(crate) struct Tiles {
+    n_rows: usize,
+    n_columns: usize,
+    values: Vec<f64>,
+}
+
+impl Tiles {
+    /// All rows, dense or sparse.
+    pub(crate) fn new(points: Points<'_>) -> Self {
+        let (n_rows, n_columns) = (points.n_rows(), points.n_columns());
+        let mut values = vec![0.0; n_rows.div_ceil(TILE) * TILE * n_columns];
+        for (row, x) in points.rows().enumerate() {
+            let tile = &mut values[row / TILE * TILE * n_columns..][..TILE * n_columns];
+            for (column, value) in x.nonzeros() {
+                tile[column * TILE + row % TILE] = value;
+            }
+        }
+        Self { n_rows, n_columns, values }
+    }
+}
+
 /// The nearest centre of a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Winner {
@@ -48,11 +75,18 @@ impl Lanes {
         }
     }
 
-    /// The nearest centre of each row of `xs` (dense rows one after another), lowest index on ties. With `within`,
-    /// only centres at squared distance at most `within[j]` count; a row that none covers gets an infinite distance.
-    pub(crate) fn nearest(&self, xs: &[f64], within: Option<&[f64]>, out: &mut [Winner]) {
-        assert_eq!(xs.len(), out.len() * self.n_columns, "rows of another width");
-        simd::nearest(&self.values, self.n_columns, xs, within, out);
+    /// The nearest centre of each row, lowest index on ties. With `within`, only centres at squared distance at most
+    /// `within[j]` count; a row that none covers gets an infinite distance.
+    pub(crate) fn nearest(&self, rows: &Tiles, within: Option<&[f64]>, out: &mut [Winner]) {
+        self.nearest_on(simd::best(), rows, within, out);
+    }
+
+    fn nearest_on(&self, path: simd::Path, rows: &Tiles, within: Option<&[f64]>, out: &mut [Winner]) {
+        let d = self.n_columns;
+        assert!(rows.n_columns == d && rows.n_rows == out.len(), "rows of another width or number");
+        for (tile, out) in rows.values.chunks_exact(TILE * d).zip(out.chunks_mut(TILE)) {
+            simd::nearest(path, &self.values, d, tile, within, out);
+        }
     }
 
     /// Squared distances from `x` to every centre.
@@ -98,19 +132,22 @@ mod tests {
                 let points = awkward(kind, 80, d);
                 let members: Vec<u32> = (0..psi as u32).map(|j| j * 7 % 80).collect();
                 let lanes = Lanes::new(points.as_points(), &members);
-                let xs: Vec<f64> = points.as_points().rows().flat_map(|row| (0..d).map(move |k| row.get(k))).collect();
                 let within: Vec<f64> = (0..psi).map(|j| points.row(j).squared_distance(points.row(j + 1))).collect();
                 for within in [None, Some(&within[..])] {
                     let expected: Vec<Winner> =
                         points.as_points().rows().map(|row| oracle(&points, &members, row, within)).collect();
                     for path in simd::available() {
-                        let mut out = vec![Winner { centre: 0, squared_distance: 0.0 }; 80];
-                        simd::nearest_on(path, &lanes.values, d, &xs, within, &mut out);
-                        assert_eq!(out, expected, "kind {kind}, d {d}, psi {psi}, {path:?}");
+                        for n in [80, 13, 1] {
+                            let rows = Tiles::new(points.as_points().slice(0..n));
+                            let mut out = vec![Winner { centre: 0, squared_distance: 0.0 }; n];
+                            lanes.nearest_on(path, &rows, within, &mut out);
+                            assert_eq!(out, expected[..n], "kind {kind}, d {d}, psi {psi}, {path:?}");
+                        }
                     }
                 }
                 let mut distances = vec![0.0; psi];
-                lanes.squared_distances(&xs[..d], &mut distances);
+                let x: Vec<f64> = (0..d).map(|k| points.row(0).get(k)).collect();
+                lanes.squared_distances(&x, &mut distances);
                 for (j, &member) in members.iter().enumerate() {
                     assert_eq!(distances[j], points.row(0).squared_distance(points.row(member as usize)));
                 }

@@ -5,4 +5,4 @@
 mod lanes;
 mod simd;
 
-pub(crate) use lanes::{Lanes, Winner};
+pub(crate) use lanes::{Lanes, Tiles, Winner};

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use super::Distance;
 use super::postings::Postings;
-use crate::backend::{Lanes, Winner};
-use crate::data::{Points, PointsBuf, Row, Values};
+use crate::backend::{Lanes, Tiles, Winner};
+use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
@@ -139,13 +139,7 @@ impl Centres {
         want: Want<'_>,
         mut found: impl FnMut(usize, usize, Winner),
     ) {
-        let widened: Vec<f64>;
-        let xs = if let Values::F64(values) = points.values() {
-            values
-        } else {
-            widened = points.rows().flat_map(|row| widen(row, points.n_columns())).collect();
-            &widened
-        };
+        let tiles = Tiles::new(points);
         let bytes = size_of::<f64>() * self.members.len() * self.points.n_columns();
         let kept = (bytes <= KEEP_LANES_BYTES).then(|| {
             kept.get_or_init(|| {
@@ -165,7 +159,7 @@ impl Centres {
                 Want::Within(radii) => Some(&radii[i * self.psi..(i + 1) * self.psi]),
                 Want::Centre | Want::Distance => None,
             };
-            lanes.nearest(xs, within, &mut winners);
+            lanes.nearest(&tiles, within, &mut winners);
             winners.iter().enumerate().for_each(|(row, &winner)| found(row, i, winner));
         }
     }
