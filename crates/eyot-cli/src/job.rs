@@ -96,6 +96,11 @@ impl Job {
         self.messages.json
     }
 
+    /// Takes the progress bar away before something else is printed.
+    pub(crate) fn clear(&self) {
+        self.progress.clear();
+    }
+
     /// Ends the job: one JSON object with the keys that all commands share and those of `own`, or `facts` for people.
     pub(crate) fn finish(
         self,

@@ -14,6 +14,8 @@
 //! ```
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
 
 use crate::plot::{Figure, STYLE, escape};
 
@@ -83,6 +85,23 @@ impl Report {
     pub fn run(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.run.push((name.into(), value.into()));
         self
+    }
+
+    /// Writes the file whole or not at all: a failure leaves what was there before.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As any new file: who may read it is the user's own setting.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let mut file = builder.tempfile_in(folder)?;
+        file.write_all(self.to_html().as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
     }
 
     /// The whole file. Well-formed as XML too.
@@ -228,7 +247,7 @@ fn write_figures(html: &mut String, figures: &[Figure]) {
     let natural = figures.iter().map(Figure::width).fold(200.0, f64::max);
     let _ = writeln!(html, "<div class=\"figures\" style=\"--least:{:.0}px\">", natural * 0.8);
     for figure in figures {
-        let _ = write!(html, "<figure style=\"max-width:{:.0}px\">{}", figure.width() * 1.25, figure.to_inline());
+        let _ = write!(html, "<figure style=\"max-width:{:.0}px\">{}", figure.width() * 1.1, figure.to_inline());
         if !figure.about().is_empty() {
             let _ = write!(html, "<figcaption>{}</figcaption>", escape(figure.about()));
         }
@@ -241,6 +260,7 @@ fn write_figures(html: &mut String, figures: &[Figure]) {
 fn is_number(text: &str) -> bool {
     let rest = text.trim_start_matches(['-', '−', '+', '<', '>', '≈', ' ']);
     rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && rest.chars().filter(|&c| c == ' ').count() < 3
         && rest.chars().all(|c| c.is_ascii_digit() || " .,−-+±%×/e⁻⁰¹²³⁴⁵⁶⁷⁸⁹kMGT\u{202f}sµm".contains(c))
         || matches!(text, "–" | "NaN")
 }
@@ -328,6 +348,17 @@ mod tests {
     }
 
     #[test]
+    fn saving_replaces_the_file_and_leaves_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("report.html");
+        std::fs::write(&path, "old").unwrap();
+        hostile_report().save(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), hostile_report().to_html());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(hostile_report().save(&folder.path().join("none/report.html")).is_err());
+    }
+
+    #[test]
     fn columns_of_numbers_are_set_to_the_right() {
         let table = Table::new(["name", "value"]).row(["a", "−1.5 ± 0.2"]).row(["7", "12%"]).row(["b"]);
         let mut html = String::new();
@@ -336,6 +367,6 @@ mod tests {
         assert!(html.contains("<td class=\"n\"></td>"));
         let numbers = ["1", "-1.5", "2×10⁻⁷", "12 345", "3.2 s", "10%", "12.5k", "–"];
         assert!(numbers.iter().all(|text| is_number(text)));
-        assert!(["", "a1", "1st of May", "v2"].iter().all(|text| !is_number(text)));
+        assert!(["", "a1", "1st of May", "v2", "3 7 1 0 9"].iter().all(|text| !is_number(text)));
     }
 }

@@ -27,6 +27,7 @@ macro_rules! commands {
 }
 
 commands! {
+    demo => Demo,
     map => Map,
     inspect => Inspect,
     completions => Completions,

@@ -4,6 +4,7 @@
 
 mod program;
 
+mod demo;
 mod help;
 mod inspect;
 mod map;

@@ -47,8 +47,10 @@ impl HeatMap {
         let (lo, hi) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
         // The longest way of writing that fits for all, so that the table reads evenly; none if none fits.
         let fits = |text: &str| height >= 13.0 && text_width(text, TICK_FONT) + 4.0 <= width;
-        let ways: [fn(f64) -> String; 2] = [short, |value| fixed(value, 2)];
-        let way = ways.into_iter().find(|write| all().all(|value| fits(&write(value))));
+        let ways: [fn(f64) -> String; 3] = [|value| fixed(value, 2), |value| fixed(value, 1), short];
+        let ways =
+            if lo > -100.0 && hi < 100.0 && all().any(|value| value.fract() != 0.0) { &ways[..] } else { &ways[2..] };
+        let way = ways.iter().copied().find(|write| all().all(|value| fits(&write(value))));
         let write = way.unwrap_or(short);
         let mut marks = Marks::default();
         for row in 0..rows {

@@ -13,6 +13,7 @@ fn figures_of(values: &[f64], words: &str) -> Vec<(&'static str, Figure)> {
     let mut square = values.to_vec();
     square.resize(values.len().next_multiple_of(3).max(6), f64::NAN);
     let (columns, rows) = (3, square.len() / 3);
+    let cells = square.iter().map(|&value| (value > 0.0).then_some(value as u32)).collect();
     let mut next = square.iter();
     vec![
         (
@@ -57,6 +58,10 @@ fn figures_of(values: &[f64], words: &str) -> Vec<(&'static str, Figure)> {
                 .mark([0.0, 0.0], words)
                 .figure(),
         ),
+        (
+            "cells",
+            CellMap::new(words, (0.0, 1.0), (0.0, 1.0), columns, rows, cells).x(words).name([0.5, 0.5], words).figure(),
+        ),
         ("heat map", HeatMap::new(words, names.clone(), ["x", words], values).figure()),
         ("confusion", HeatMap::confusion(words, &["a", words], values).figure()),
         ("boxes", BoxPlot::new(words).x(words).group(words, values).group("b", &values[third..]).figure()),
@@ -97,7 +102,7 @@ fn a_figure_without_data_says_so() {
     for values in [vec![], vec![f64::NAN; 6]] {
         for (kind, figure) in figures_of(&values, "words") {
             // A threshold or a marked point is something to see.
-            if !matches!(kind, "line" | "histogram" | "contour" | "scatter") {
+            if !matches!(kind, "line" | "histogram" | "contour" | "scatter" | "cells") {
                 assert!(figure.to_svg().contains("no data"), "{kind} of {values:?}");
             }
         }

@@ -32,6 +32,7 @@ mod bars;
 mod scatter;
 mod marching;
 mod contour;
+mod cells;
 mod heatmap;
 mod boxes;
 #[cfg(test)]
@@ -39,6 +40,7 @@ mod laws;
 
 pub use bars::Bars;
 pub use boxes::BoxPlot;
+pub use cells::CellMap;
 pub use contour::Contour;
 pub use heatmap::HeatMap;
 pub use histogram::Histogram;

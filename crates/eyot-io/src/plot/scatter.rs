@@ -10,13 +10,13 @@ pub struct Scatter {
     head: Head,
     groups: Vec<(String, Vec<[f64; 2]>)>,
     named: Vec<([f64; 2], String)>,
-    radius: f64,
+    radii: Vec<f64>,
 }
 
 impl Scatter {
     /// An empty plot.
     pub fn new(title: impl Into<String>) -> Self {
-        Self { head: Head::new(title), groups: Vec::new(), named: Vec::new(), radius: 2.6 }
+        Self { head: Head::new(title), groups: Vec::new(), named: Vec::new(), radii: Vec::new() }
     }
 
     head_methods!();
@@ -35,10 +35,11 @@ impl Scatter {
         self
     }
 
-    /// The radius of a point in pixels, 2.6 by default.
+    /// The radius of the points of each group in pixels; 2.6 for groups that are not listed.
     #[must_use]
-    pub fn radius(mut self, pixels: f64) -> Self {
-        self.radius = if pixels.is_finite() { pixels.clamp(0.5, 20.0) } else { 2.6 };
+    pub fn radii(mut self, pixels: &[f64]) -> Self {
+        self.radii =
+            pixels.iter().map(|radius| if radius.is_finite() { radius.clamp(0.4, 20.0) } else { 2.6 }).collect();
         self
     }
 
@@ -54,10 +55,11 @@ impl Scatter {
         let frame = Frame::new(&self.head, Axis::Numbers(x), Axis::Numbers(y), &keys, 0.0, None);
         let mut marks = Marks::default();
         for (i, (name, points)) in self.groups.iter().enumerate() {
+            let radius = self.radii.get(i).copied().unwrap_or(2.6);
             let d: String =
-                points.iter().filter_map(|&point| frame.at(point)).map(|at| marker(i, at, self.radius)).collect();
+                points.iter().filter_map(|&point| frame.at(point)).map(|at| marker(i, at, radius)).collect();
             let mut one = Marks::default();
-            one.path("dots", &(marker_style(i, self.radius) + " opacity=\".75\""), &d);
+            one.path("dots", &(marker_style(i, radius) + " opacity=\".75\""), &d);
             let one = one.into_string();
             if !one.is_empty() {
                 marks.raw(&named_group(name, &one));

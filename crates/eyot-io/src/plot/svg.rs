@@ -32,6 +32,7 @@ font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,san
 .eyot-plot .cloud{fill:none;stroke:var(--ink);stroke-linecap:round;stroke-width:2.2;opacity:.45}\
 .eyot-plot .band{stroke:none}\
 .eyot-plot .level{stroke:var(--ink);stroke-opacity:.45;stroke-width:.7;stroke-linejoin:round}\
+.eyot-plot .cell{fill-opacity:.3;stroke:var(--page);stroke-width:1.6;stroke-linejoin:round}\
 .eyot-plot .here{fill:var(--mark);stroke:var(--page);stroke-width:1.6}\
 .eyot-plot .on-high{fill:var(--on-high)}";
 
