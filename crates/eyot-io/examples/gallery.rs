@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use eyot::{Component, rng_of};
-use eyot_io::plot::{Bars, BoxPlot, Contour, HeatMap, Histogram, LineChart, Scatter};
+use eyot_io::plot::{Bars, BoxPlot, CellMap, Contour, HeatMap, Histogram, LineChart, Scatter};
 use eyot_io::report::{Report, Section, Table};
 
 fn main() -> std::io::Result<()> {
@@ -74,6 +74,13 @@ fn main() -> std::io::Result<()> {
     .mark([0.7, 0.0], "the higher top")
     .size(380.0, 300.0)
     .figure();
+    let cell = |[x, y]: [f64; 2]| (x.hypot(y) < 1.8).then(|| u32::from(x > 0.3 * y) + 2 * u32::from(y > -0.2));
+    let cells = Contour::grid((-2.0, 2.0), (-2.0, 2.0), 101, 101).into_iter().map(cell).collect();
+    let cells = CellMap::new("Cells", (-2.0, 2.0), (-2.0, 2.0), 101, 101, cells)
+        .name([0.5, 0.5], "A")
+        .name([1.7, 1.7], "B")
+        .size(380.0, 300.0)
+        .figure();
     let confusion =
         HeatMap::confusion("Confusion", &["cat", "dog", "horse"], &[90.0, 8.0, 2.0, 12.0, 80.0, 8.0, 1.0, 3.0, 50.0])
             .size(380.0, 300.0)
@@ -107,7 +114,7 @@ fn main() -> std::io::Result<()> {
                 .figures([histogram, one]),
         )
         .section(Section::new("Bars").figures([bars, grouped, turned]))
-        .section(Section::new("Planes").figures([contour, confusion, scatter]))
+        .section(Section::new("Planes").figures([contour, cells, confusion, scatter]))
         .section(
             Section::new("Tables and the rest")
                 .figures([heat, boxes, empty])

@@ -45,14 +45,17 @@ pub(super) fn stop(seed: u64, run: Run<'_>) -> eyot::Result<Stop> {
         others.push(picture(&format!("{name}, any data"), &field, &[]));
     }
 
-    let number = |row: usize, column: usize| decimal(rows[row][column].as_f64().unwrap_or(f64::NAN));
+    let number = |row: usize, column: usize| rows[row][column].as_f64().unwrap_or(f64::NAN);
+    let sparse_side = match number(3, 3) {
+        1.0.. => "stays above half up to the edge of the picture".into(),
+        half => format!("falls to half after {}", decimal(half)),
+    };
     let finding = format!(
         "On uniform data Voronoi similarity to the middle falls to half after {} to the left and {} to the right. With 100 \
-         times the density on the left it falls to half after {} there, and after {} on the sparse side.",
-        number(0, 2),
-        number(0, 3),
-        number(3, 2),
-        number(3, 3),
+         times the density on the left it falls to half after {} there, and {sparse_side} on the sparse side.",
+        decimal(number(0, 2)),
+        decimal(number(0, 3)),
+        decimal(number(3, 2)),
     );
     let [uniform, two] = pictures.try_into().unwrap_or_else(|_| unreachable!("two data sets"));
     Ok(Stop {
@@ -64,7 +67,7 @@ pub(super) fn stop(seed: u64, run: Run<'_>) -> eyot::Result<Stop> {
              least half of what it is in the middle; 1.00 is the edge of the picture."
         ),
         finding,
-        columns: vec!["kernel", "data", "half reached left", "half reached right"],
+        columns: vec!["kernel", "data", "half, left", "half, right"],
         rows,
         figures: vec![
             ("Uniform data: the lines are the same on all sides.".into(), uniform),

@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         job.detail(|| format!("{}: {:.2} s", stop.name, start.elapsed().as_secs_f64()));
         stops.push(stop);
     }
-    job.timed(Phase::Score, || report(&stops, args.run.seed).save(&path)).with_context(|| name.clone())?;
+    job.timed(Phase::Score, || report(&stops, args.run.seed).save(&path))?;
 
     if !job.json() {
         job.clear();
