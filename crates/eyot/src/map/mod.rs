@@ -1,5 +1,6 @@
 //! Stage 3, x into φ(x): feature maps.
 
+mod additive;
 mod isolation;
 mod nystroem;
 mod fourier;
@@ -8,6 +9,7 @@ mod rrf;
 
 pub(crate) use fourier::dot;
 pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
+pub use additive::{AdditiveKernel, AdditiveMapParams};
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};

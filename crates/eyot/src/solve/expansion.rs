@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::smo::Optimum;
+use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// Sums over training rows, all over the same rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +58,29 @@ impl Expansion {
             let products = self.coefficients(sum).iter().zip(kernel_values).map(|(c, k)| c * k);
             *out = products.sum::<f64>() - self.rhos[sum];
         }
+    }
+}
+
+impl Persist for Expansion {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_u32(&format!("{prefix}.rows"), &self.rows);
+        out.put_f64(&format!("{prefix}.coefficients"), &self.coefficients);
+        out.put_f64(&format!("{prefix}.rhos"), &self.rhos);
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let rows = from.u32s(&format!("{prefix}.rows"))?;
+        if !rows.is_sorted_by(|a, b| a < b) {
+            return Err(bad_part(&format!("{prefix}.rows"), "does not ascend"));
+        }
+        let name = format!("{prefix}.rhos");
+        let rhos = from.f64s(&name)?;
+        if rhos.iter().any(|rho| !rho.is_finite()) {
+            return Err(bad_part(&name, "has a value that is not a finite number"));
+        }
+        let name = format!("{prefix}.coefficients");
+        let len = rows.len().checked_mul(rhos.len()).ok_or_else(|| bad_part(&name, "is too large"))?;
+        Ok(Self { coefficients: from.finite_f64s(&name, len)?, rows, rhos })
     }
 }
 

@@ -18,6 +18,7 @@ use super::matrix::{KernelMatrix, Part};
 use super::smo::{Limits, Problem, solve};
 use super::{Expansion, KernelReport, check_labels, row_costs};
 use crate::error::Result;
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, positive};
 
@@ -135,6 +136,34 @@ impl KernelSvmModel {
         for ((a, b), decision) in class_pairs(self.n_classes).zip(decisions) {
             scores[if decision >= 0.0 { b } else { a } as usize] += 1.0;
         }
+    }
+}
+
+/// What a model file says of a kernel classifier besides its tensors.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    classes: usize,
+    scheme: Scheme,
+}
+
+impl Persist for KernelSvmModel {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(prefix, &Shape { classes: self.n_classes, scheme: self.scheme });
+        self.expansion.save(out, prefix);
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let Shape { classes, scheme } = from.json(prefix)?;
+        let expansion = Expansion::load(from, prefix)?;
+        let sums = match (classes, scheme) {
+            (0..=2, _) | (_, Scheme::OneVsRest) => super::n_scores(classes),
+            (_, Scheme::OneVsOne) => classes.saturating_mul(classes - 1) / 2,
+        };
+        if sums != expansion.n_sums() {
+            return Err(bad_part(prefix, "has another number of sums than its classes need"));
+        }
+        Ok(Self { n_classes: classes, scheme, expansion })
     }
 }
 

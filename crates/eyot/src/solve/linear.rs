@@ -22,6 +22,7 @@ use super::rows::{ConcreteRows, RowTask};
 use super::{FeatureRows, check_labels, n_scores, row_costs};
 use crate::data::Features;
 use crate::error::{Error, Result};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range, positive};
 use crate::rng::{Component, Rng, rng_of};
@@ -190,6 +191,34 @@ impl LinearModel {
             })?;
         }
         Ok(scores)
+    }
+}
+
+/// What a model file says of a linear model besides its tensors.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Shape {
+    classes: usize,
+    features: usize,
+}
+
+impl Persist for LinearModel {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        out.put_json(prefix, &Shape { classes: self.n_classes, features: self.n_features });
+        out.put_f64(&format!("{prefix}.weights"), &self.weights);
+        out.put_f64(&format!("{prefix}.biases"), &self.biases);
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let Shape { classes, features } = from.json(prefix)?;
+        let scores = n_scores(classes);
+        let weights = scores.checked_mul(features).ok_or_else(|| bad_part(prefix, "is too large"))?;
+        Ok(Self {
+            n_classes: classes,
+            n_features: features,
+            weights: from.finite_f64s(&format!("{prefix}.weights"), weights)?,
+            biases: from.finite_f64s(&format!("{prefix}.biases"), scores)?,
+        })
     }
 }
 

@@ -1,0 +1,451 @@
+//! Stage 4, batch classifiers: a feature map and a large-margin head.
+//!
+//! | method | map | head |
+//! |---|---|---|
+//! | `ik-svm` | isolation codes | linear SVM |
+//! | `svm` | none | kernel SVM |
+//! | `chi2-svm` | additive χ² or intersection features | linear SVM |
+//! | `linear-svm` | none | linear SVM |
+//!
+//! Map and head are fitted one after the other, so that a search over C pays for the map of a ψ once and a front end
+//! can tell the time of the two apart. Scoring encodes in chunks: its memory does not grow with the rows.
+//!
+//! # References
+//! Paper 1 §8.4, Tables 7 and 8.
+
+mod map;
+mod tuning;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Points, PointsBuf};
+use crate::error::{Error, Result};
+use crate::kernel::{AnyKernel, Kernel};
+use crate::map::{AdditiveMapParams, IsolationMapParams};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
+use crate::parallel::Run;
+use crate::params::Checked;
+use crate::solve::{KernelSvmModel, KernelSvmParams, LinearModel, LinearSvmParams, PointsMatrix, class_of_scores};
+
+pub use map::{ClassifierMap, FeatureBatch};
+pub use tuning::ClassifierTuning;
+
+/// Rows that are scored together.
+const CHUNK: usize = 1024;
+
+/// Parameters of a classifier, by method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ClassifierParams {
+    /// Linear SVM on isolation features.
+    IkSvm {
+        /// The isolation map.
+        map: IsolationMapParams,
+        /// The linear SVM.
+        svm: LinearSvmParams,
+    },
+    /// Kernel SVM.
+    Svm {
+        /// The kernel.
+        kernel: AnyKernel,
+        /// The kernel SVM.
+        svm: KernelSvmParams,
+    },
+    /// Linear SVM on additive-kernel features.
+    Chi2Svm {
+        /// The additive map.
+        map: AdditiveMapParams,
+        /// Whether columns with negative values are shifted by their training minimum; without it they are refused.
+        shift: bool,
+        /// The linear SVM.
+        svm: LinearSvmParams,
+    },
+    /// Linear SVM on the columns themselves.
+    LinearSvm {
+        /// The linear SVM.
+        svm: LinearSvmParams,
+    },
+}
+
+impl ClassifierParams {
+    /// The method's name, as users write it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::IkSvm { .. } => "ik-svm",
+            Self::Svm { .. } => "svm",
+            Self::Chi2Svm { .. } => "chi2-svm",
+            Self::LinearSvm { .. } => "linear-svm",
+        }
+    }
+
+    /// Refuses parameters outside their range.
+    pub fn check(self) -> Result<Checked<Self>> {
+        match &self {
+            Self::IkSvm { map, svm } => {
+                map.clone().check()?;
+                svm.clone().check()?;
+            }
+            Self::Svm { kernel, svm } => {
+                kernel.check()?;
+                svm.clone().check()?;
+            }
+            Self::Chi2Svm { map, svm, .. } => {
+                map.clone().check()?;
+                svm.clone().check()?;
+            }
+            Self::LinearSvm { svm } => {
+                svm.clone().check()?;
+            }
+        }
+        Ok(Checked::new(self))
+    }
+}
+
+/// A fitted head, and whether its solver met its stop rule.
+#[derive(Debug)]
+pub struct HeadFit {
+    /// The head.
+    pub head: Head,
+    /// Whether the stop rule was met for all classes.
+    pub converged: bool,
+}
+
+/// What turns features into scores.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Head {
+    /// Weights.
+    Linear(LinearModel),
+    /// Sums over support vectors.
+    Kernel {
+        /// The kernel.
+        kernel: AnyKernel,
+        /// The support vectors.
+        support: PointsBuf,
+        /// Coefficients; its row numbers are those of the training rows.
+        model: KernelSvmModel,
+    },
+}
+
+impl Checked<ClassifierParams> {
+    /// Fits the map alone.
+    pub fn fit_map(&self, points: Points<'_>, run: Run<'_>) -> Result<ClassifierMap> {
+        match &**self {
+            ClassifierParams::IkSvm { map, .. } => {
+                Ok(ClassifierMap::Isolation(map.clone().check()?.fit(points, run)?.into()))
+            }
+            ClassifierParams::Chi2Svm { map, shift, .. } => {
+                ClassifierMap::additive(map.clone().check()?, *shift, points)
+            }
+            ClassifierParams::Svm { kernel, .. } => {
+                kernel.check_points(points)?;
+                Ok(ClassifierMap::Identity { columns: points.n_columns() })
+            }
+            ClassifierParams::LinearSvm { .. } => Ok(ClassifierMap::Identity { columns: points.n_columns() }),
+        }
+    }
+
+    /// Fits the head on the features of the training rows.
+    pub fn fit_head(
+        &self,
+        features: &FeatureBatch<'_>,
+        labels: &[u32],
+        n_classes: usize,
+        weights: Option<&[f64]>,
+        run: Run<'_>,
+    ) -> Result<HeadFit> {
+        let svm = match &**self {
+            ClassifierParams::Svm { kernel, svm } => {
+                let points = features.points().expect("kernel methods have no codes");
+                let matrix = PointsMatrix { kernel: *kernel, points };
+                let fit = svm.clone().check()?.fit(&matrix, labels, n_classes, weights, run)?;
+                let mut support = PointsBuf::like(&points);
+                for &row in fit.model.expansion.rows() {
+                    support.push(points.row(row as usize));
+                }
+                let converged = fit.reports.iter().all(|report| report.converged);
+                return Ok(HeadFit { head: Head::Kernel { kernel: *kernel, support, model: fit.model }, converged });
+            }
+            ClassifierParams::IkSvm { svm, .. }
+            | ClassifierParams::Chi2Svm { svm, .. }
+            | ClassifierParams::LinearSvm { svm } => svm.clone().check()?,
+        };
+        let fit = match features.codes() {
+            Some(codes) => svm.fit(codes, labels, n_classes, weights, run)?,
+            None => svm.fit(&features.points().expect("either codes or points"), labels, n_classes, weights, run)?,
+        };
+        let converged = fit.reports.iter().all(|report| report.converged);
+        Ok(HeadFit { head: Head::Linear(fit.model), converged })
+    }
+
+    /// Fits map and head.
+    pub fn fit(&self, points: Points<'_>, labels: &[u32], n_classes: usize, run: Run<'_>) -> Result<Classifier> {
+        let map = self.fit_map(points, run)?;
+        let HeadFit { head, .. } = self.fit_head(&map.encode(points, run)?, labels, n_classes, None, run)?;
+        Ok(Classifier { map, head })
+    }
+}
+
+/// A fitted classifier of points into classes `0..n_classes`.
+#[derive(Debug, Clone)]
+pub struct Classifier {
+    map: ClassifierMap,
+    head: Head,
+}
+
+impl Classifier {
+    /// Puts a fitted map and a head fitted on its features together.
+    pub fn new(map: ClassifierMap, head: Head) -> Self {
+        Self { map, head }
+    }
+
+    /// The map.
+    pub const fn map(&self) -> &ClassifierMap {
+        &self.map
+    }
+
+    /// The head.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Number of classes.
+    pub const fn n_classes(&self) -> usize {
+        self.head.n_classes()
+    }
+
+    /// How many scores a row gets; see [`Head::n_scores`].
+    pub const fn n_scores(&self) -> usize {
+        self.head.n_scores()
+    }
+
+    /// The scores of all rows, row by row.
+    pub fn scores(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        let columns = self.map.n_columns();
+        if points.n_columns() != columns {
+            return Err(Error::Shape { what: "columns", expected: columns, got: points.n_columns() });
+        }
+        let width = self.n_scores();
+        let mut scores = vec![0.0; points.n_rows() * width];
+        if width > 0 {
+            run.chunks_mut("score", &mut scores, CHUNK * width, |chunk, out| {
+                let first = chunk * CHUNK;
+                let rows = points.slice(first..first + out.len() / width);
+                let features = self.map.encode(rows, Run::single());
+                features.and_then(|features| self.head.scores_into(&features, out)).map_err(|error| match error {
+                    Error::Negative { row, column, value } => Error::Negative { row: first + row, column, value },
+                    other => other,
+                })
+            })?;
+        }
+        Ok(scores)
+    }
+
+    /// The class of every row.
+    pub fn predict(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<u32>> {
+        Ok(self.head.classes_of(&self.scores(points, run)?, points.n_rows()))
+    }
+}
+
+impl Head {
+    /// Number of classes.
+    pub const fn n_classes(&self) -> usize {
+        match self {
+            Self::Linear(model) => model.n_classes(),
+            Self::Kernel { model, .. } => model.n_classes,
+        }
+    }
+
+    /// How many scores a row gets: one for two classes (class 1 from 0 upwards), else one per class; none for a
+    /// single class.
+    pub const fn n_scores(&self) -> usize {
+        match self {
+            Self::Linear(model) => model.n_scores(),
+            Self::Kernel { model, .. } => model.n_scores(),
+        }
+    }
+
+    /// The classes that scores speak for.
+    pub fn classes_of(&self, scores: &[f64], n_rows: usize) -> Vec<u32> {
+        match self.n_scores() {
+            0 => vec![0; n_rows],
+            width => scores.chunks_exact(width).map(class_of_scores).collect(),
+        }
+    }
+
+    /// The scores of a batch of features, row by row, on the calling thread.
+    pub fn scores_into(&self, features: &FeatureBatch<'_>, out: &mut [f64]) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        match (self, features.codes(), features.points()) {
+            (Self::Linear(model), Some(codes), _) => out.copy_from_slice(&model.scores(codes, Run::single())?),
+            (Self::Linear(model), _, Some(points)) => out.copy_from_slice(&model.scores(&points, Run::single())?),
+            (Self::Kernel { kernel, support, model }, _, Some(points)) => {
+                kernel.check_points(points)?;
+                let mut values = vec![0.0; support.n_rows()];
+                for (row, out) in points.rows().zip(out.chunks_exact_mut(model.n_scores())) {
+                    kernel.row_into(row, support.as_points(), &mut values);
+                    model.scores_into(&values, out);
+                }
+            }
+            (Self::Kernel { .. }, _, None) | (Self::Linear(_), None, None) => unreachable!("either codes or points"),
+        }
+        Ok(())
+    }
+}
+
+impl Persist for Classifier {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        self.map.save(out, &format!("{prefix}.map"));
+        match &self.head {
+            Head::Linear(model) => model.save(out, &format!("{prefix}.linear")),
+            Head::Kernel { kernel, support, model } => {
+                out.put_json(&format!("{prefix}.kernel"), kernel);
+                support.save(out, &format!("{prefix}.support"));
+                model.save(out, &format!("{prefix}.sums"));
+            }
+        }
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let map = ClassifierMap::load(from, &format!("{prefix}.map"))?;
+        let name = format!("{prefix}.kernel");
+        let head = if from.has_json(&name) {
+            let kernel: AnyKernel = from.json(&name)?;
+            kernel.check()?;
+            let support = PointsBuf::load(from, &format!("{prefix}.support"))?;
+            let model = KernelSvmModel::load(from, &format!("{prefix}.sums"))?;
+            if support.n_rows() != model.expansion.rows().len() || support.n_columns() != map.n_columns() {
+                return Err(bad_part(&name, "does not go with its support vectors"));
+            }
+            kernel.check_points(support.as_points())?;
+            if !matches!(map, ClassifierMap::Identity { .. }) {
+                return Err(bad_part(&name, "does not go with a feature map"));
+            }
+            Head::Kernel { kernel, support, model }
+        } else {
+            let model = LinearModel::load(from, &format!("{prefix}.linear"))?;
+            if model.n_features() != map.n_features() {
+                return Err(bad_part(&format!("{prefix}.linear"), "does not go with its feature map"));
+            }
+            Head::Linear(model)
+        };
+        Ok(Self { map, head })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Gaussian, Laplacian};
+    use crate::rng::{Component, rng_of};
+
+    /// Four blobs in the unit square, classes on the diagonals: no linear classifier can tell them apart.
+    pub(super) fn checkers(n: usize, seed: u64) -> (PointsBuf, Vec<u32>) {
+        let mut rng = rng_of(seed, Component::Synthetic, 0);
+        let mut labels = Vec::new();
+        let rows: Vec<[f64; 2]> = (0..n)
+            .map(|_| {
+                let (a, b) = (rng.below(2), rng.below(2));
+                labels.push(u32::from(a != b));
+                let mut near = |centre: usize| (0.25 + 0.5 * centre as f64 + 0.08 * rng.normal()).clamp(0.0, 1.0);
+                [near(a), near(b)]
+            })
+            .collect();
+        (PointsBuf::from_rows(&rows).unwrap(), labels)
+    }
+
+    fn all_methods() -> Vec<ClassifierParams> {
+        let svm = LinearSvmParams::default();
+        vec![
+            ClassifierParams::IkSvm { map: IsolationMapParams::default().psi(16), svm: svm.clone() },
+            ClassifierParams::Svm {
+                kernel: AnyKernel::Gaussian(Gaussian { gamma: 10.0 }),
+                svm: KernelSvmParams::default(),
+            },
+            ClassifierParams::Svm {
+                kernel: AnyKernel::Laplacian(Laplacian::of_psi(64.0, 2)),
+                svm: KernelSvmParams::default(),
+            },
+            ClassifierParams::Chi2Svm { map: AdditiveMapParams::default().order(1), shift: false, svm: svm.clone() },
+            ClassifierParams::LinearSvm { svm: svm.bias(true) },
+        ]
+    }
+
+    fn accuracy(classifier: &Classifier, points: &PointsBuf, labels: &[u32]) -> f64 {
+        let predicted = classifier.predict(points.as_points(), Run::single()).unwrap();
+        let right = predicted.iter().zip(labels).filter(|(a, b)| a == b).count();
+        right as f64 / labels.len() as f64
+    }
+
+    #[test]
+    fn nonlinear_methods_solve_what_a_line_cannot() {
+        let ((points, labels), (test, truth)) = (checkers(400, 1), checkers(300, 2));
+        let accuracies: Vec<f64> = all_methods()
+            .into_iter()
+            .map(|params| {
+                let fit = params.check().unwrap().fit(points.as_points(), &labels, 2, Run::single()).unwrap();
+                accuracy(&fit, &test, &truth)
+            })
+            .collect();
+        assert!(accuracies[..3].iter().all(|&accuracy| accuracy > 0.95), "{accuracies:?}");
+        assert!(accuracies[4] < 0.75, "{accuracies:?}");
+    }
+
+    #[test]
+    fn a_saved_classifier_scores_the_same_bits_on_any_number_of_threads() {
+        let (points, labels) = checkers(120, 3);
+        // Three classes, so that every kind of score is there.
+        let labels: Vec<u32> =
+            labels.iter().enumerate().map(|(i, &label)| if i % 5 == 0 { 2 } else { label }).collect();
+        for params in all_methods() {
+            let params = params.check().unwrap();
+            let one = params.fit(points.as_points(), &labels, 3, Run::single()).unwrap();
+            let two = params.fit(points.as_points(), &labels, 3, Run::threads(2)).unwrap();
+            let bytes = |classifier: &Classifier| {
+                let mut out = ModelWriter::new("test");
+                classifier.save(&mut out, "classifier");
+                out.finish().unwrap()
+            };
+            assert_eq!(bytes(&one), bytes(&two), "{}", params.name());
+            let saved = bytes(&one);
+            let loaded = Classifier::load(&ModelReader::parse(&saved).unwrap(), "classifier").unwrap();
+            let scores = one.scores(points.as_points(), Run::single()).unwrap();
+            assert_eq!(scores, loaded.scores(points.as_points(), Run::threads(3)).unwrap(), "{}", params.name());
+            assert_eq!(bytes(&loaded), saved);
+        }
+    }
+
+    #[test]
+    fn negative_values_need_the_shift_and_unseen_lower_ones_count_as_the_lowest() {
+        let points = PointsBuf::from_rows(&[[-1.0, 0.5], [1.0, 0.2], [-0.8, 0.4], [0.9, 0.1]]).unwrap();
+        let chi2 = |shift| {
+            let (map, svm) = (AdditiveMapParams::default(), LinearSvmParams::default());
+            ClassifierParams::Chi2Svm { map, shift, svm }.check().unwrap()
+        };
+        let error = chi2(false).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap_err();
+        assert!(matches!(error, Error::Negative { row: 0, .. }));
+        let fit = chi2(true).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap();
+        assert_eq!(fit.predict(points.as_points(), Run::single()).unwrap(), [0, 1, 0, 1]);
+        let lower = PointsBuf::from_rows(&[[-1.0, 0.5], [-7.0, 0.5]]).unwrap();
+        let scores = fit.scores(lower.as_points(), Run::single()).unwrap();
+        assert_eq!(scores[0], scores[1]);
+    }
+
+    #[test]
+    fn one_class_predicts_itself() {
+        let (points, _) = checkers(20, 4);
+        for params in all_methods() {
+            let fit = params.check().unwrap().fit(points.as_points(), &[0; 20], 1, Run::single()).unwrap();
+            assert_eq!(fit.predict(points.as_points(), Run::single()).unwrap(), [0; 20]);
+        }
+    }
+
+    #[test]
+    fn parameters_survive_json() {
+        for params in all_methods() {
+            let text = serde_json::to_string(&params).unwrap();
+            assert_eq!(serde_json::from_str::<ClassifierParams>(&text).unwrap(), params);
+        }
+    }
+}
