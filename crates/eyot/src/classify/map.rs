@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Points, PointsBuf, Row};
+use crate::data::{Points, PointsBuf, Row, SparseRow};
 use crate::error::{Error, Result};
+use crate::kernel::check_not_negative;
 use crate::map::{AdditiveMapParams, IsolationMap};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
@@ -79,6 +80,8 @@ impl ClassifierMap {
             for row in points.rows() {
                 row.nonzeros().for_each(|(column, value)| lowest[column] = lowest[column].min(value));
             }
+        } else {
+            check_not_negative(points)?;
         }
         let negative = lowest.iter().any(|&value| value < 0.0);
         if negative && points.is_sparse() {
@@ -109,19 +112,33 @@ impl ClassifierMap {
         match self {
             Self::Isolation(map) => Ok(FeatureBatch::Codes(map.encode(points, run)?)),
             Self::Identity { .. } => Ok(FeatureBatch::Borrowed(points)),
-            Self::Additive { map, shift: None, .. } => Ok(FeatureBatch::Owned(map.encode(points)?)),
-            Self::Additive { map, shift: Some(shift), .. } => {
-                let mut shifted = PointsBuf::dense(points.n_columns());
-                for row in points.rows() {
-                    // A value below the training minimum counts as that minimum.
-                    let moved: Vec<f64> =
-                        shift.iter().enumerate().map(|(column, low)| (row.get(column) - low).max(0.0)).collect();
-                    shifted.push(Row::F64(&moved));
+            Self::Additive { map, shift, .. } => {
+                if shift.is_none() && check_not_negative(points).is_ok() {
+                    return Ok(FeatureBatch::Owned(map.encode(points)?));
                 }
-                Ok(FeatureBatch::Owned(map.encode(shifted.as_points())?))
+                Ok(FeatureBatch::Owned(map.encode(raised(points, shift.as_deref()).as_points())?))
             }
         }
     }
+}
+
+/// Points moved by the training minimum. What is lower still counts as that minimum.
+fn raised(points: Points<'_>, shift: Option<&[f64]>) -> PointsBuf {
+    let sparse = shift.is_none() && points.is_sparse();
+    let mut moved = if sparse { PointsBuf::sparse(points.n_columns()) } else { PointsBuf::dense(points.n_columns()) };
+    for row in points.rows() {
+        if sparse {
+            let (columns, values): (Vec<u32>, Vec<f64>) =
+                row.nonzeros().filter(|&(_, value)| value > 0.0).map(|(column, value)| (column as u32, value)).unzip();
+            moved.push(Row::Sparse(SparseRow { columns: &columns, values: &values }));
+        } else {
+            let low = |column: usize| shift.map_or(0.0, |shift| shift[column]);
+            let values: Vec<f64> =
+                (0..points.n_columns()).map(|column| (row.get(column) - low(column)).max(0.0)).collect();
+            moved.push(Row::F64(&values));
+        }
+    }
+    moved
 }
 
 impl Persist for ClassifierMap {

@@ -14,6 +14,7 @@
 //! Paper 1 §8.4, Tables 7 and 8.
 
 mod map;
+mod model;
 mod tuning;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ use crate::params::Checked;
 use crate::solve::{KernelSvmModel, KernelSvmParams, LinearModel, LinearSvmParams, PointsMatrix, class_of_scores};
 
 pub use map::{ClassifierMap, FeatureBatch};
-pub use tuning::ClassifierTuning;
+pub use model::ClassifierModel;
+pub use tuning::{ClassifierTuning, TunedClassifier};
 
 /// Rows that are scored together.
 const CHUNK: usize = 1024;
@@ -105,14 +107,14 @@ impl ClassifierParams {
 #[derive(Debug)]
 pub struct HeadFit {
     /// The head.
-    pub head: Head,
+    pub head: ClassifierHead,
     /// Whether the stop rule was met for all classes.
     pub converged: bool,
 }
 
 /// What turns features into scores.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Head {
+pub enum ClassifierHead {
     /// Weights.
     Linear(LinearModel),
     /// Sums over support vectors.
@@ -163,7 +165,10 @@ impl Checked<ClassifierParams> {
                     support.push(points.row(row as usize));
                 }
                 let converged = fit.reports.iter().all(|report| report.converged);
-                return Ok(HeadFit { head: Head::Kernel { kernel: *kernel, support, model: fit.model }, converged });
+                return Ok(HeadFit {
+                    head: ClassifierHead::Kernel { kernel: *kernel, support, model: fit.model },
+                    converged,
+                });
             }
             ClassifierParams::IkSvm { svm, .. }
             | ClassifierParams::Chi2Svm { svm, .. }
@@ -174,7 +179,7 @@ impl Checked<ClassifierParams> {
             None => svm.fit(&features.points().expect("either codes or points"), labels, n_classes, weights, run)?,
         };
         let converged = fit.reports.iter().all(|report| report.converged);
-        Ok(HeadFit { head: Head::Linear(fit.model), converged })
+        Ok(HeadFit { head: ClassifierHead::Linear(fit.model), converged })
     }
 
     /// Fits map and head.
@@ -189,12 +194,12 @@ impl Checked<ClassifierParams> {
 #[derive(Debug, Clone)]
 pub struct Classifier {
     map: ClassifierMap,
-    head: Head,
+    head: ClassifierHead,
 }
 
 impl Classifier {
     /// Puts a fitted map and a head fitted on its features together.
-    pub fn new(map: ClassifierMap, head: Head) -> Self {
+    pub fn new(map: ClassifierMap, head: ClassifierHead) -> Self {
         Self { map, head }
     }
 
@@ -204,7 +209,7 @@ impl Classifier {
     }
 
     /// The head.
-    pub const fn head(&self) -> &Head {
+    pub const fn head(&self) -> &ClassifierHead {
         &self.head
     }
 
@@ -213,7 +218,7 @@ impl Classifier {
         self.head.n_classes()
     }
 
-    /// How many scores a row gets; see [`Head::n_scores`].
+    /// How many scores a row gets; see [`ClassifierHead::n_scores`].
     pub const fn n_scores(&self) -> usize {
         self.head.n_scores()
     }
@@ -246,7 +251,7 @@ impl Classifier {
     }
 }
 
-impl Head {
+impl ClassifierHead {
     /// Number of classes.
     pub const fn n_classes(&self) -> usize {
         match self {
@@ -298,8 +303,8 @@ impl Persist for Classifier {
     fn save(&self, out: &mut ModelWriter, prefix: &str) {
         self.map.save(out, &format!("{prefix}.map"));
         match &self.head {
-            Head::Linear(model) => model.save(out, &format!("{prefix}.linear")),
-            Head::Kernel { kernel, support, model } => {
+            ClassifierHead::Linear(model) => model.save(out, &format!("{prefix}.linear")),
+            ClassifierHead::Kernel { kernel, support, model } => {
                 out.put_json(&format!("{prefix}.kernel"), kernel);
                 support.save(out, &format!("{prefix}.support"));
                 model.save(out, &format!("{prefix}.sums"));
@@ -322,13 +327,13 @@ impl Persist for Classifier {
             if !matches!(map, ClassifierMap::Identity { .. }) {
                 return Err(bad_part(&name, "does not go with a feature map"));
             }
-            Head::Kernel { kernel, support, model }
+            ClassifierHead::Kernel { kernel, support, model }
         } else {
             let model = LinearModel::load(from, &format!("{prefix}.linear"))?;
             if model.n_features() != map.n_features() {
                 return Err(bad_part(&format!("{prefix}.linear"), "does not go with its feature map"));
             }
-            Head::Linear(model)
+            ClassifierHead::Linear(model)
         };
         Ok(Self { map, head })
     }

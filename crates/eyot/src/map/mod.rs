@@ -7,9 +7,9 @@ mod fourier;
 mod orthogonal;
 mod rrf;
 
+pub use additive::{AdditiveKernel, AdditiveMapParams};
 pub(crate) use fourier::dot;
 pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
-pub use additive::{AdditiveKernel, AdditiveMapParams};
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};

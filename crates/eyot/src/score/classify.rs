@@ -54,6 +54,16 @@ impl Confusion {
         }
     }
 
+    /// Adds the counts of another one of the same classes.
+    ///
+    /// # Panics
+    /// If the classes differ in number.
+    pub fn merge(&mut self, other: &Self) {
+        assert_eq!(self.n_classes, other.n_classes, "the same classes");
+        self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        self.unseen += other.unseen;
+    }
+
     /// Number of classes.
     pub const fn n_classes(&self) -> usize {
         self.n_classes

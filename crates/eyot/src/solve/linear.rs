@@ -27,6 +27,11 @@ use crate::parallel::Run;
 use crate::params::{Checked, in_range, positive};
 use crate::rng::{Component, Rng, rng_of};
 
+/// A variable at its bound rests when its gradient exceeds this share of the last pass's worst violation. LIBLINEAR has
+/// 1; on isolation codes a quarter saves a fifth (squared hinge) to two fifths (hinge) of the visits, and less saves
+/// nothing more because too many come back. The stop rule asks all rows in any case.
+const EAGERNESS: f64 = 0.25;
+
 /// What a margin below 1 costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -377,8 +382,8 @@ impl RowTask for Descent<'_, '_> {
                 active = order.len();
                 (highest, lowest) = (f64::INFINITY, f64::NEG_INFINITY);
             } else {
-                highest = if max_gradient > 0.0 { max_gradient } else { f64::INFINITY };
-                lowest = if min_gradient < 0.0 { min_gradient } else { f64::NEG_INFINITY };
+                highest = if max_gradient > 0.0 { EAGERNESS * max_gradient } else { f64::INFINITY };
+                lowest = if min_gradient < 0.0 { EAGERNESS * min_gradient } else { f64::NEG_INFINITY };
             }
         }
         // The regulariser is that of the weights for scaled rows, which are the stored ones divided by the scale.
