@@ -73,7 +73,10 @@ mod tests {
     #[test]
     fn a_model_takes_raw_rows_to_class_names_after_a_reload() {
         let columns = vec![
-            TableColumn { name: "size".into(), values: Column::Numbers((0..40).map(f64::from).collect()) },
+            TableColumn {
+                name: "size".into(),
+                values: Column::Numbers((0..40).map(|i| 0.37 * f64::from(i)).collect()),
+            },
             TableColumn {
                 name: "kind".into(),
                 values: Column::Text((0..40).map(|i| Some(if i < 20 { "small" } else { "large" })).collect()),
