@@ -103,6 +103,14 @@ pub enum Error {
         /// The name given.
         name: String,
     },
+    /// A format that this build of the program leaves out.
+    #[error("{file}: this program was built without {format}")]
+    NotBuilt {
+        /// The file.
+        file: String,
+        /// The format.
+        format: &'static str,
+    },
     /// A second reading of an input that can be read only once.
     #[error("{file}: can be read only once")]
     ReadTwice {

@@ -6,9 +6,11 @@
 //! text. The answer depends on the bytes alone, not on batch sizes or on how the bytes arrive. The same values give
 //! the same tables from every format.
 
+#[cfg(feature = "parquet")]
 mod arrow;
 mod column;
 mod csv;
+#[cfg(feature = "parquet")]
 mod guard;
 mod lines;
 mod ndjson;
@@ -325,6 +327,9 @@ pub fn open(source: &mut Source, options: &ReadOptions) -> Result<Reader> {
             Box::new(svmlight::SvmlightReader::open(Text::sample(&file, rest, options.sample_bytes)?, options)?)
         }
         Format::Npy => Box::new(npy::NpyReader::open(&file, seekable(source, rest)?, options)?),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet | Format::Arrow => return Err(Error::NotBuilt { file, format: format.name() }),
+        #[cfg(feature = "parquet")]
         Format::Parquet | Format::Arrow => {
             Box::new(arrow::ArrowReader::open(&file, seekable(source, rest)?, format, options)?)
         }

@@ -3,6 +3,10 @@
 
 mod atomic;
 mod codes;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
 mod parquet;
 mod table;
 

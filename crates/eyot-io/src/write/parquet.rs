@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::types::{ArrowPrimitiveType, UInt8Type, UInt16Type, UInt32Type};
+use arrow_array::{ArrayRef, Float64Array, PrimitiveArray, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{Field, Schema};
+use eyot::{CodeStore, Codes, Column};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use super::AtomicFile;
+use super::{AtomicFile, Cells};
 use crate::error::{Error, Result};
 
 /// Rows per row group: a writer keeps one group in memory.
@@ -27,11 +29,22 @@ enum State {
 }
 
 impl ParquetSink {
-    pub(super) fn new(file: AtomicFile) -> Self {
-        Self { name: file.name().to_owned(), state: State::New(Box::new(Some(file))) }
+    #[expect(clippy::unnecessary_wraps, reason = "its twin in a build without Parquet fails here")]
+    pub(super) fn new(file: AtomicFile) -> Result<Self> {
+        Ok(Self { name: file.name().to_owned(), state: State::New(Box::new(Some(file))) })
     }
 
-    pub(super) fn write(&mut self, columns: Vec<(String, ArrayRef)>) -> Result<()> {
+    pub(super) fn write_codes(&mut self, codes: &Codes, label: Option<&Column>) -> Result<()> {
+        let mut columns: Vec<_> = (0..codes.t()).map(|i| (format!("p{i}"), code_column(codes, i))).collect();
+        columns.extend(label.map(|label| ("label".to_owned(), arrow_column(label.into()))));
+        self.write(columns)
+    }
+
+    pub(super) fn write_cells(&mut self, columns: &[(&str, Cells<'_>)]) -> Result<()> {
+        self.write(columns.iter().map(|&(name, cells)| (name.to_owned(), arrow_column(cells))).collect())
+    }
+
+    fn write(&mut self, columns: Vec<(String, ArrayRef)>) -> Result<()> {
         let fail = |error: ParquetError| failed(&self.name, error);
         if let State::New(file) = &mut self.state {
             let field = |(name, array): &(String, ArrayRef)| Field::new(name, array.data_type().clone(), true);
@@ -66,5 +79,32 @@ fn failed(name: &str, error: ParquetError) -> Error {
             Err(other) => Error::io(name, std::io::Error::other(other)),
         },
         other => Error::io(name, std::io::Error::other(other)),
+    }
+}
+
+fn code_column(codes: &Codes, i: usize) -> ArrayRef {
+    fn column<T: ArrowPrimitiveType>(cells: &[T::Native], t: usize, i: usize, psi: usize) -> ArrayRef
+    where
+        T::Native: Into<u32>,
+    {
+        let column = cells.iter().skip(i).step_by(t);
+        let code = |&cell: &T::Native| ((cell.into() as usize) < psi).then_some(cell);
+        Arc::new(column.map(code).collect::<PrimitiveArray<T>>())
+    }
+    match codes.store() {
+        CodeStore::U8(cells) => column::<UInt8Type>(cells, codes.t(), i, codes.psi()),
+        CodeStore::U16(cells) => column::<UInt16Type>(cells, codes.t(), i, codes.psi()),
+        CodeStore::U32(cells) => column::<UInt32Type>(cells, codes.t(), i, codes.psi()),
+    }
+}
+
+/// A column for Parquet.
+fn arrow_column(cells: Cells<'_>) -> ArrayRef {
+    match cells {
+        Cells::Integers(values) => Arc::new(UInt64Array::from(values.to_vec())),
+        Cells::Numbers(values) => {
+            Arc::new(values.iter().map(|&value| (!value.is_nan()).then_some(value)).collect::<Float64Array>())
+        }
+        Cells::Text(text) => Arc::new((0..text.codes.len()).map(|row| text.get(row)).collect::<StringArray>()),
     }
 }
