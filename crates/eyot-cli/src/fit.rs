@@ -65,6 +65,7 @@ pub(crate) fn fit_map(
 /// Encodes every row in one pass and hands out the points of each batch.
 pub(crate) fn encode(
     input: &mut Input,
+    data: &DataArgs,
     encoder: &Encoder,
     job: &Job,
     stage: &'static str,
@@ -73,7 +74,9 @@ pub(crate) fn encode(
     let name = input.name().to_owned();
     let mut counts = EncodeCounts::default();
     input.pass(job, stage, |table| {
-        let points = job.timed(Phase::Map, || encoder.encode_counting(table, &mut counts));
+        data.check_roles(&name, table)?;
+        let points =
+            job.timed(Phase::Map, || encoder.encode_counting(&data.without_roles(table, encoder), &mut counts));
         visit(table, points.with_context(|| name.clone())?)
     })?;
     counts.notes().iter().for_each(|note| job.note(note.to_string()));

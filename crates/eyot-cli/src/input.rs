@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use eyot::{Column, Table, Values};
-use eyot_io::{ReadOptions, Source};
+use eyot::{Column, Encoder, InputKind, Table, Values};
+use eyot_io::{ColumnKind, ReadOptions, Source};
 
 use crate::args::DataArgs;
 use crate::job::{Job, Phase};
@@ -36,6 +36,20 @@ enum State {
 }
 
 impl Input {
+    /// Data for a single pass through a fitted encoder: rows go by and nothing is kept.
+    pub(crate) fn for_encoder(args: &DataArgs, encoder: &Encoder) -> Self {
+        let mut input = Self::new(args, false);
+        let kinds = encoder.inputs().map(|(name, kind)| {
+            let kind = match kind {
+                InputKind::Number => ColumnKind::Number,
+                InputKind::Text => ColumnKind::Text,
+            };
+            (name, kind)
+        });
+        input.options = input.options.kinds(kinds);
+        input
+    }
+
     /// Data for several passes.
     pub(crate) fn again(args: &DataArgs) -> Self {
         Self::new(args, true)

@@ -7,7 +7,6 @@ mod fit;
 mod input;
 mod job;
 mod messages;
-mod output;
 mod progress;
 
 use std::process::ExitCode;

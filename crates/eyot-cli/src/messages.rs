@@ -139,13 +139,8 @@ pub(crate) fn facts(facts: &[(impl AsRef<str>, String)]) -> anyhow::Result<()> {
     print(text.as_bytes())
 }
 
-/// Where data for stdout is written; to be flushed with [`flush`] at the end.
-pub(crate) fn stdout() -> io::BufWriter<io::Stdout> {
-    io::BufWriter::with_capacity(1 << 16, io::stdout())
-}
-
 /// Names stdout in an error of writing to it.
-pub(crate) fn stdout_failed(error: io::Error) -> anyhow::Error {
+fn stdout_failed(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("stdout")
 }
 

@@ -1,9 +1,10 @@
 //! What is read and what its columns mean.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use eyot::{Checked, EncoderParams, Missing, Roles, Scale, Table};
+use eyot::{Checked, Encoder, EncoderParams, Missing, Roles, Scale, Table};
 use eyot_io::{Format, ReadOptions};
 
 /// The data and the roles of its columns.
@@ -114,6 +115,18 @@ impl DataArgs {
             roles.ignore.extend(front.collect::<Vec<_>>());
         }
         Ok(EncoderParams::default().scale(self.scale.into()).missing(self.missing.into()).roles(roles).check()?)
+    }
+
+    /// The table without columns that have a role here but are unknown to the encoder, which would refuse them.
+    pub(crate) fn without_roles<'a>(&self, table: &'a Table, encoder: &Encoder) -> Cow<'a, Table> {
+        let roles = [&self.target, &self.label, &self.bag, &self.id].into_iter().flatten();
+        let unknown: Vec<&String> = roles.filter(|role| !encoder.knows(role)).collect();
+        if unknown.is_empty() {
+            return Cow::Borrowed(table);
+        }
+        let mut table = table.clone();
+        table.columns.retain(|column| !unknown.contains(&&column.name));
+        Cow::Owned(table)
     }
 
     /// Refuses roles of columns that are not there.

@@ -21,8 +21,10 @@ macro_rules! names {
 
 mod cells;
 mod data;
+mod files;
 mod run;
 
 pub(crate) use cells::CellArgs;
 pub(crate) use data::DataArgs;
+pub(crate) use files::{OutputArgs, SaveArgs};
 pub(crate) use run::{MessageArgs, RunArgs};

@@ -1,32 +1,65 @@
 //! `eyot map`: rows to codes, for other tools.
 
-use eyot::{Encoder, IsolationMap, IsolationMapParams};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use eyot::{Encoder, IsolationMap, IsolationMapParams, ModelReader, ModelWriter, Persist};
+use eyot_io::{AtomicFile, CodesWriter, Format, output_format};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{CellArgs, DataArgs, RunArgs};
+use crate::args::{CellArgs, DataArgs, OutputArgs, RunArgs, SaveArgs};
 use crate::fit::{encode, fit_map};
 use crate::input::Input;
 use crate::job::{Job, Phase, Shared};
-use crate::output::CodesOut;
+use crate::messages::{Usage, count};
 
 const EXAMPLES: &str = "\
 EXAMPLES
   See the codes of a table, one row per line, t cells each:
     eyot map iris.csv --ignore species | head
 
+  Keep the map, and use it on other rows later:
+    eyot map train.csv -f map.eyot -o train-codes.parquet
+    eyot map map.eyot new.csv -o new-codes.parquet
+
+  Features for LIBLINEAR or scikit-learn, with the class in front:
+    eyot map train.csv --target class -o train.svm
+
   Many rows, few cells, only the numbers:
     zcat log.csv.gz | eyot map - --partition sphere --psi 64 --json";
+
+/// Options that say how to fit, which a saved map has done already.
+const FITTING: [&str; 11] = [
+    "save",
+    "psi",
+    "t",
+    "partition",
+    "max_height",
+    "rule",
+    "radii",
+    "distance",
+    "seed",
+    "scale",
+    "missing",
+];
 
 /// Write the isolation codes of rows, or their sparse features
 ///
 /// Fits t random partitionings of the data, each grown from a sample of ψ rows, and writes for every row the cell it
-/// falls into in each. Two rows are as similar as the share of cells they have in common.
+/// falls into in each. Two rows are as similar as the share of cells they have in common. With MODEL, a map saved
+/// with -f treats the new rows exactly as it treated the old ones.
 ///
 /// Files larger than memory stream through.
 #[derive(clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, allow_missing_positional = true)]
 pub(crate) struct Args {
+    /// A saved map to use instead of fitting one
+    ///
+    /// The same as --load.
+    #[arg(conflicts_with = "load", conflicts_with_all = FITTING)]
+    model: Option<PathBuf>,
+
     #[command(flatten)]
     data: DataArgs,
 
@@ -41,8 +74,23 @@ pub(crate) struct Args {
     cells: CellArgs,
 
     #[command(flatten)]
+    save: SaveArgs,
+
+    /// Use a saved map instead of fitting one
+    ///
+    /// Seed, parameters and the treatment of columns are those of the model. Example: -i map.eyot
+    #[arg(short = 'i', long, value_name = "MODEL", conflicts_with_all = FITTING, help_heading = "Model")]
+    load: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
     run: RunArgs,
 }
+
+/// What the kind of such a model is called.
+const KIND: &str = "map";
 
 /// All that turns raw rows into codes.
 struct Model {
@@ -59,6 +107,12 @@ struct Parameters<'a> {
 }
 
 #[derive(Serialize)]
+struct TrainedOn {
+    rows: usize,
+    columns: usize,
+}
+
+#[derive(Serialize)]
 struct Own {
     t: usize,
     psi: usize,
@@ -67,34 +121,95 @@ struct Own {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let job = Job::start("map", &args.run);
-    let params = args.cells.params(args.psi, args.run.seed)?;
-    let mut input = Input::again(&args.data);
-    let (encoder, map) = fit_map(&mut input, &args.data, &params, &job)?;
-    let model = Model { encoder, map };
-    let mut out = if job.json() { CodesOut::Nowhere } else { CodesOut::stdout(model.map.t())? };
+    let mut out = args.codes_writer()?;
+    let mut model_file = args.save.save.as_ref().map(AtomicFile::create).transpose()?;
+    let (mut input, model) = if let Some(path) = args.model.as_ref().or(args.load.as_ref()) {
+        let model = Model::load(path)?;
+        (Input::for_encoder(&args.data, &model.encoder), model)
+    } else {
+        let params = args.cells.params(args.psi, args.run.seed)?;
+        let mut input = Input::again(&args.data);
+        let (encoder, map) = fit_map(&mut input, &args.data, &params, &job)?;
+        (input, Model { encoder, map })
+    };
+    if let Some(file) = &mut model_file {
+        let bytes = model.to_bytes()?;
+        file.write_all(&bytes).and_then(|()| file.flush()).map_err(|error| eyot_io::Error::io(file.name(), error))?;
+    }
+
     let (mut rows, mut nonzeros) = (0, 0);
-    encode(&mut input, &model.encoder, &job, "map", |_, points| {
+    encode(&mut input, &args.data, &model.encoder, &job, "map", |table, points| {
         let codes = job.timed(Phase::Map, || model.map.encode(points.as_points(), job.step()))?;
         rows += codes.n_rows();
         nonzeros += codes.nonzeros();
-        job.timed(Phase::Score, || out.write(&codes))
+        let label = args.data.target.as_ref().or(args.data.label.as_ref()).and_then(|name| table.column(name));
+        job.timed(Phase::Score, || out.as_mut().map_or(Ok(()), |out| out.write(&codes, label)))?;
+        Ok(())
     })?;
-    out.finish()?;
-    let shared = Shared {
-        method: "isolation",
-        rows,
-        columns: model.encoder.n_columns(),
-        seed: model.map.seed(),
-        parameters: &model.parameters(),
-    };
-    let facts: [(&str, String); 0] = [];
+    // Both files are complete by now; they take their names together.
+    out.map_or(Ok(()), CodesWriter::finish)?;
+    model_file.map_or(Ok(()), AtomicFile::commit)?;
+
     let own = Own { t: model.map.t(), psi: model.map.psi(), nonzeros };
+    let mut facts = Vec::new();
+    if let Some(path) = &args.output.output {
+        facts = vec![
+            ("rows", count(rows)),
+            ("columns", count(model.encoder.n_columns())),
+            ("cells", format!("{} partitionings of {} cells", own.t, own.psi)),
+            ("covered", format!("{:.1} % of all rows and partitionings", 100.0 * nonzeros as f64 / (rows * own.t) as f64)),
+            ("output", path.display().to_string()),
+        ];
+        facts.extend(args.save.save.as_ref().map(|path| ("model", path.display().to_string())));
+    }
+    let (columns, seed) = (model.encoder.n_columns(), model.map.seed());
+    let shared = Shared { method: "isolation", rows, columns, seed, parameters: &model.parameters() };
     job.finish(&shared, &own, &facts)
+}
+
+impl Args {
+    /// Where codes go: the file named, else CSV on stdout, but nowhere if stdout is for JSON.
+    fn codes_writer(&self) -> anyhow::Result<Option<CodesWriter>> {
+        let Some(path) = &self.output.output else {
+            let wanted = !self.run.messages.json;
+            return Ok(wanted.then(|| CodesWriter::create("-", Format::Csv)).transpose()?);
+        };
+        if self.save.save.as_ref() == Some(path) {
+            return Err(Usage::new("--output and --save name the same file").into());
+        }
+        let written = [Format::Parquet, Format::Csv, Format::Tsv, Format::Npy, Format::Svmlight];
+        let Some(format) = output_format(path).filter(|format| written.contains(format)) else {
+            let message = format!("{}: codes cannot be written in the format of this extension", path.display());
+            let hint = "use .parquet, .csv, .tsv or .npy for codes, .svm for sparse features; .gz or .zst may follow";
+            return Err(Usage::new(message).hint(hint).into());
+        };
+        Ok(Some(CodesWriter::create(path, format)?))
+    }
 }
 
 impl Model {
     fn parameters(&self) -> Parameters<'_> {
         let mut encoder = serde_json::to_value(self.encoder.params()).unwrap_or_default();
         Parameters { map: self.map.params(), scale: encoder["scale"].take(), missing: encoder["missing"].take() }
+    }
+
+    fn load(path: &Path) -> anyhow::Result<Self> {
+        let name = || path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| eyot_io::Error::io(name(), error))?;
+        let read = || {
+            let from = ModelReader::parse(&bytes)?;
+            from.expect_kind(KIND)?;
+            Ok(Self { encoder: Encoder::load(&from, "encoder")?, map: IsolationMap::load(&from, "map")? })
+        };
+        read().map_err(|error: eyot::Error| anyhow::Error::new(error).context(name()))
+    }
+
+    fn to_bytes(&self) -> eyot::Result<Vec<u8>> {
+        let mut out = ModelWriter::new(KIND);
+        out.put_json("parameters", &self.parameters());
+        out.put_json("trained_on", &TrainedOn { rows: self.encoder.n_rows(), columns: self.encoder.n_columns() });
+        self.encoder.save(&mut out, "encoder");
+        self.map.save(&mut out, "map");
+        out.finish()
     }
 }

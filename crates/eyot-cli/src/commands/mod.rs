@@ -12,7 +12,7 @@ macro_rules! commands {
         #[derive(Subcommand)]
         pub(crate) enum Command {
             $(#[allow(missing_docs, reason = "clap takes the help from the Args of the command")]
-              $name($module::Args),)*
+              $name(Box<$module::Args>),)*
         }
 
         impl Command {

@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod data;
 mod program;
 
 mod demo;
 mod help;
 mod inspect;
 mod map;
+mod parity;

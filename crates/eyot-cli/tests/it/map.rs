@@ -24,7 +24,7 @@ fn codes_are_csv_on_stdout() {
     room.write("people.csv", table(50));
     let text = room.eyot("map people.csv --psi 4 -t 3").text();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((lines[0], lines.len()), ("c0,c1,c2", 51));
+    assert_eq!((lines[0], lines.len()), ("p0,p1,p2", 51));
     let cells = lines[1..].iter().flat_map(|line| line.split(','));
     assert!(cells.map(|cell| cell.parse::<u32>().unwrap()).all(|cell| cell < 4));
 }

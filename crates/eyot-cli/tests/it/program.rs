@@ -33,6 +33,10 @@ impl Room {
         fs::write(self.path(name), contents).unwrap();
     }
 
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
     /// All files and what is in them.
     pub(crate) fn contents(&self) -> BTreeMap<String, Vec<u8>> {
         let files = fs::read_dir(self.0.path()).unwrap().map(|entry| entry.unwrap().path());

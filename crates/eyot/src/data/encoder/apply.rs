@@ -233,6 +233,11 @@ impl Encoder {
         }
     }
 
+    /// Whether later data may have a column of that name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.known_names().any(|known| known == name)
+    }
+
     /// Every column that later data may have: features, those left out, those with a role.
     fn known_names(&self) -> impl Iterator<Item = &str> {
         let features = self.columns.iter().map(|column| &column.name);
