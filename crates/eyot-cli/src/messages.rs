@@ -52,12 +52,24 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
         complain("stopped");
         return ExitCode::from(STOPPED);
     }
-    complain(&format!("error: {error:#}"));
+    complain(&format!("error: {}", sentence(error)));
     if let Some(hint) = hint(error) {
         complain(&format!("hint: {hint}"));
     }
     let usage = error.is::<Usage>() || matches!(core_error(error), Some(eyot::Error::Param { .. }));
     ExitCode::from(if usage { WRONG_USAGE } else { FAILED })
+}
+
+/// Where it happened and what: the outer places, then the error, which says itself what is behind it.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut parts = Vec::new();
+    for cause in error.chain() {
+        parts.push(cause.to_string());
+        if cause.is::<eyot_io::Error>() {
+            break;
+        }
+    }
+    parts.join(": ")
 }
 
 /// The error of the core behind a failure, if there is one.

@@ -6,6 +6,7 @@ mod data;
 mod program;
 
 mod demo;
+mod errors;
 mod help;
 mod inspect;
 mod map;
