@@ -91,12 +91,15 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     }
     let hint = match core_error(error) {
         None => return error.downcast_ref::<eyot_io::Error>().and_then(eyot_io::Error::hint),
-        Some(eyot::Error::Missing { column, .. }) => {
-            format!("fill such cells in with --missing impute, or leave the column out with --ignore {}", bare(column))
+        Some(eyot::Error::Missing { .. }) => "drop such rows, or fit with --missing impute, which fills them in".into(),
+        Some(eyot::Error::NotFinite { column: eyot::ColumnRef::Name(name), .. }) => {
+            format!("drop such rows, or fit without the column: --ignore {name}")
         }
-        Some(eyot::Error::NotFinite { column, .. }) => {
-            format!("drop such rows, or leave the column out with --ignore {}", bare(column))
+        Some(eyot::Error::NotFinite { .. }) => "drop such rows, or such columns".into(),
+        Some(eyot::Error::Model(_)) => {
+            "a model is a file that -f has written; if this one was copied, copy it again".into()
         }
+        Some(eyot::Error::ModelKind { .. }) => "`eyot inspect` says what is in a model".into(),
         Some(eyot::Error::Columns { missing, unknown }) if missing.is_empty() => {
             format!("leave them out with --ignore {}", unknown.join(","))
         }
@@ -105,14 +108,6 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         Some(_) => return None,
     };
     Some(hint)
-}
-
-/// A column as an option names it.
-fn bare(column: &eyot::ColumnRef) -> String {
-    match column {
-        eyot::ColumnRef::Name(name) => name.clone(),
-        eyot::ColumnRef::Number(_) => column.to_string(),
-    }
 }
 
 /// One line to stderr. If even that fails there is nobody left to tell.

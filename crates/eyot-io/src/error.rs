@@ -19,6 +19,14 @@ pub enum Error {
         /// What it said.
         source: io::Error,
     },
+    /// The folder of a file that is to be written does not exist.
+    #[error("{file}: there is no folder `{folder}`")]
+    NoFolder {
+        /// The file.
+        file: String,
+        /// Its folder.
+        folder: String,
+    },
     /// No bytes, or no rows.
     #[error("{file}: {}", if *header { "there is a header but no rows" } else { "there are no rows" })]
     Empty {
@@ -170,6 +178,7 @@ impl Error {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "check the path; `-` reads stdin".into()
             }
+            Self::NoFolder { folder, .. } => format!("create it first: mkdir -p {folder}"),
             Self::Empty { header: true, .. } => "if the first line is data, use --header no".into(),
             Self::Cell { place, column, .. } if place.row == 1 => format!(
                 "if the first line holds column names, use --header yes; if `{column}` is text, use --text {column}"

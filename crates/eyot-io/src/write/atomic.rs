@@ -42,6 +42,9 @@ impl AtomicFile {
 
     fn begin(path: &Path, compression: &str) -> Result<Self> {
         let name = path.display().to_string();
+        if !folder(path).is_dir() {
+            return Err(Error::NoFolder { file: name, folder: folder(path).display().to_string() });
+        }
         let begin = || -> io::Result<_> {
             let (raw, renaming) = open(path)?;
             let raw = BufWriter::with_capacity(1 << 17, raw);
@@ -145,7 +148,8 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder(path))
+    // The system's words would come with the temporary name, which only puzzles.
+    builder.tempfile_in(folder(path)).map_err(|error| error.kind().into())
 }
 
 #[cfg(test)]
