@@ -173,8 +173,8 @@ fn resealed(model: &[u8], from: &str, to: &str) -> Vec<u8> {
     let key = br#"\"checksum\":\""#;
     let digits = model.windows(key.len()).position(|window| window == key).unwrap() + key.len();
     bytes[digits..digits + 64].fill(b'0');
-    let checksum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    bytes[digits..digits + 64].copy_from_slice(checksum.as_bytes());
+    let checksum: Vec<String> = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    bytes[digits..digits + 64].copy_from_slice(checksum.concat().as_bytes());
     bytes
 }
 
