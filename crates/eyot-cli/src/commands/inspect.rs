@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use eyot::{ModelReader, TensorSummary};
+use eyot::{Encoder, ModelReader, Persist, TensorSummary};
+use eyot_io::load_model;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -37,6 +38,8 @@ struct Report<'a> {
     format: u64,
     parameters: &'a Value,
     trained_on: &'a Value,
+    /// Raw columns that rows must have; none are named for sparse data.
+    inputs: Vec<String>,
     tensors: Vec<Tensor>,
     checksum: &'a str,
     verified: bool,
@@ -57,15 +60,17 @@ impl From<TensorSummary> for Tensor {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let name = args.model.display().to_string();
-    let bytes = std::fs::read(&args.model).with_context(|| name.clone())?;
-    let model = ModelReader::parse(&bytes).context(name)?;
+    let bytes = load_model(&args.model)?;
+    let model = ModelReader::parse(&bytes).with_context(|| args.model.display().to_string())?;
+    let encoder = model.has_json("encoder").then(|| Encoder::load(&model, "encoder"));
+    let encoder = encoder.transpose().with_context(|| args.model.display().to_string())?;
     let report = Report {
         command: "inspect",
         kind: model.kind(),
         format: model.format(),
         parameters: model.parameters(),
         trained_on: model.trained_on(),
+        inputs: encoder.iter().flat_map(Encoder::inputs).map(|(name, _)| name.to_owned()).collect(),
         tensors: model.tensors().into_iter().map(Tensor::from).collect(),
         checksum: model.checksum(),
         verified: true,
@@ -88,6 +93,9 @@ fn facts(report: &Report<'_>, bytes: usize) -> Vec<(String, String)> {
     ];
     add_value(&mut facts, "parameters", report.parameters, 0);
     add_value(&mut facts, "trained on", report.trained_on, 0);
+    if !report.inputs.is_empty() {
+        facts.push(("columns".to_owned(), first_of(report.inputs.iter().cloned())));
+    }
     facts.push(("tensors".to_owned(), report.tensors.len().to_string()));
     for tensor in &report.tensors {
         let shape: Vec<String> = tensor.shape.iter().map(|&size| messages::count(size)).collect();
@@ -98,7 +106,6 @@ fn facts(report: &Report<'_>, bytes: usize) -> Vec<(String, String)> {
 
 /// A JSON value as indented lines; long lists are cut.
 fn add_value(facts: &mut Vec<(String, String)>, name: &str, value: &Value, depth: usize) {
-    const SHOWN: usize = 12;
     let name = format!("{}{name}", "  ".repeat(depth));
     match value {
         Value::Null => {}
@@ -106,13 +113,17 @@ fn add_value(facts: &mut Vec<(String, String)>, name: &str, value: &Value, depth
             facts.push((name, String::new()));
             fields.iter().for_each(|(name, value)| add_value(facts, name, value, depth + 1));
         }
-        Value::Array(items) => {
-            let shown = items.iter().take(SHOWN).map(plain).collect::<Vec<_>>().join(", ");
-            let more = items.len().saturating_sub(SHOWN);
-            facts.push((name, if more == 0 { shown } else { format!("{shown} and {} more", messages::count(more)) }));
-        }
+        Value::Array(items) => facts.push((name, first_of(items.iter().map(plain)))),
         value => facts.push((name, plain(value))),
     }
+}
+
+/// The first items of a list, and how many more there are.
+fn first_of(items: impl ExactSizeIterator<Item = String>) -> String {
+    const SHOWN: usize = 12;
+    let more = items.len().saturating_sub(SHOWN);
+    let shown = items.take(SHOWN).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {} more", messages::count(more)) }
 }
 
 fn plain(value: &Value) -> String {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use eyot::{Encoder, IsolationMap, IsolationMapParams, ModelReader, ModelWriter, Persist};
-use eyot_io::{AtomicFile, CodesWriter, Format, output_format};
+use eyot_io::{AtomicFile, CodesWriter, Format, is_model_file, load_model, output_format};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -127,6 +127,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         let model = Model::load(path)?;
         (Input::for_encoder(&args.data, &model.encoder), model)
     } else {
+        if is_model_file(&args.data.data) {
+            let message = format!("{}: this is a model, not data", args.data.data.display());
+            return Err(Usage::new(message).hint("name the data after it: eyot map MODEL DATA").into());
+        }
         let params = args.cells.params(args.psi, args.run.seed)?;
         let mut input = Input::again(&args.data);
         let (encoder, map) = fit_map(&mut input, &args.data, &params, &job)?;
@@ -195,7 +199,7 @@ impl Model {
 
     fn load(path: &Path) -> anyhow::Result<Self> {
         let name = || path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|error| eyot_io::Error::io(name(), error))?;
+        let bytes = load_model(path)?;
         let read = || {
             let from = ModelReader::parse(&bytes)?;
             from.expect_kind(KIND)?;
