@@ -10,6 +10,7 @@ mod rrf;
 pub use additive::{AdditiveKernel, AdditiveMapParams};
 pub(crate) use fourier::dot;
 pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
+pub(crate) use isolation::Cells;
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};

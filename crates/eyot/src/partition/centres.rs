@@ -69,14 +69,17 @@ impl Centres {
     /// Squared distances between centre `j` of partitioning `i` and all centres of it; `lanes` as made by
     /// [`Centres::lanes_of`].
     pub(crate) fn squared_distances_from(&self, i: usize, j: usize, lanes: Option<&Lanes>, out: &mut [f64]) {
-        let members = self.members_of(i);
-        let from = self.points.row(members[j] as usize);
-        match (lanes, from) {
+        self.distances_to(i, self.points.row(self.members_of(i)[j] as usize), lanes, out);
+    }
+
+    /// Squared distances between `x` and all centres of partitioning `i`.
+    fn distances_to(&self, i: usize, x: Row<'_>, lanes: Option<&Lanes>, out: &mut [f64]) {
+        match (lanes, x) {
             (Some(lanes), Row::F64(x)) => lanes.squared_distances(x, out),
-            (Some(lanes), from) => lanes.squared_distances(&widen(from, self.points.n_columns()), out),
-            (None, from) => {
-                for (slot, &member) in out.iter_mut().zip(members) {
-                    *slot = self.distance.between(from, self.points.row(member as usize));
+            (Some(lanes), x) => lanes.squared_distances(&widen(x, self.points.n_columns()), out),
+            (None, x) => {
+                for (slot, &member) in out.iter_mut().zip(self.members_of(i)) {
+                    *slot = self.distance.between(x, self.points.row(member as usize));
                 }
             }
         }
@@ -130,6 +133,69 @@ impl Centres {
         }
         let psi = members.len() / t;
         Ok(Self::new(points, members, psi, distance))
+    }
+
+    /// Calls `found(row, i, distances)` with the squared distances to all centres, partitionings ascending for each
+    /// row.
+    pub(crate) fn all_distances(&self, points: Points<'_>, mut found: impl FnMut(usize, usize, &[f64])) {
+        let mut distances = vec![0.0; self.psi];
+        for i in 0..self.t() {
+            let lanes = self.lanes_of(i);
+            for (row, x) in points.rows().enumerate() {
+                self.distances_to(i, x, lanes.as_ref(), &mut distances);
+                found(row, i, &distances);
+            }
+        }
+    }
+
+    /// Calls `found(row, i, scale, winner)` with the nearest of the first `ends[scale]` centres of every partitioning:
+    /// all scales in one sweep over the largest. Partitionings ascend for each row and scale; `ends` ascends and stays
+    /// within ψ.
+    pub(crate) fn nearest_nested(
+        &self,
+        points: Points<'_>,
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, usize, Winner),
+    ) {
+        let none = Winner { centre: 0, squared_distance: f64::INFINITY };
+        let starts = || std::iter::once(0).chain(ends.iter().copied());
+        let closer = |best: &mut Winner, new: Winner, start: usize| {
+            if new.squared_distance < best.squared_distance {
+                *best = Winner { centre: new.centre + start as u32, ..new };
+            }
+        };
+        match &self.search {
+            Search::Lanes(_) => {
+                let xs = points.rows().flat_map(|row| widen(row, points.n_columns())).collect::<Vec<f64>>();
+                let mut lanes = Lanes::new(self.points.as_points(), &[]);
+                let (mut best, mut winners) = (vec![none; points.n_rows()], vec![none; points.n_rows()]);
+                for i in 0..self.t() {
+                    best.fill(none);
+                    for (scale, (start, &end)) in starts().zip(ends).enumerate() {
+                        lanes.refill(self.points.as_points(), &self.members_of(i)[start..end]);
+                        lanes.nearest(&xs, None, &mut winners);
+                        for (row, (best, &winner)) in best.iter_mut().zip(&winners).enumerate() {
+                            closer(best, winner, start);
+                            found(row, i, scale, *best);
+                        }
+                    }
+                }
+            }
+            Search::Postings(postings) => {
+                let mut query = postings.query();
+                for (at, row) in points.rows().enumerate() {
+                    postings.ask(row, self.distance, &mut query);
+                    let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
+                    for i in 0..self.t() {
+                        let mut best = none;
+                        for (scale, (start, &end)) in starts().zip(ends).enumerate() {
+                            closer(&mut best, query.nearest(&self.members_of(i)[start..end], true, canonical), start);
+                            found(at, i, scale, best);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn nearest_dense(

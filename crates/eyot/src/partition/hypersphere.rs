@@ -27,7 +27,7 @@ pub enum Radii {
 
 /// Rows closer than this share of the squared extent count as equal under [`Radii::Distinct`]: the absolute 1e-9 of
 /// the authors' code on data scaled to [0, 1].
-const EQUAL: f64 = 1e-9;
+pub(crate) const EQUAL: f64 = 1e-9;
 
 /// The squared radius of each of `psi` balls; `squared_distances(j, out)` fills in the squared distances from centre j
 /// to all centres. A ball without a distinct neighbour covers everything.

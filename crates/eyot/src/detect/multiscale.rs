@@ -1,0 +1,515 @@
+//! Many scales at once, for when ψ cannot be chosen because there are no labels.
+//!
+//! A small ψ sees rows far from everything and small far clusters; a large ψ sees rows that are odd among their
+//! neighbours. No rule that picks *one* ψ without labels was found to be any good (see `docs/detect.md`), but most
+//! normal rows are odd at no scale. So: score at ψ = 2, 4, 8, … up to a limit, put each scale on one footing by how
+//! its scores spread over the fitting data, and let every row keep its two most anomalous scales:
+//! a_m(x) = (u_m(x) − centre_m) / spread_m, anomaly(x) = mean of the two largest a_m(x).
+//!
+//! What u_m measures on the balls of scale m is the [`ScaleRule`]. It is insurance against a badly wrong ψ, not a gain
+//! everywhere: with labels, one good ψ is better. Clusters of anomalies above 5 % of the data remain difficult.
+//!
+//! Samples are nested: the sample of scale m is the first 2^m rows of that of the largest, so one sweep over the
+//! largest sample answers all scales. Cost with d columns and limit ψ: O(t·ψ²·d) and n scores to fit, O(t·ψ·d) per
+//! score; memory O(t·ψ) rows, plus one number per row and scale while fitting.
+
+use serde::{Deserialize, Serialize};
+
+use super::inne::isolation_of;
+use super::{CHUNK, Detector};
+use crate::data::Points;
+use crate::error::{Error, Result};
+use crate::map::{Cells, IsolationMap, IsolationMapParams, extent};
+use crate::model::{ModelReader, ModelWriter, Persist};
+use crate::parallel::Run;
+use crate::params::{Checked, in_range};
+use crate::partition::{Centres, Distance};
+use crate::score::quantile;
+
+/// What is measured at each scale; x falls into the ball of its nearest centre, or into none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScaleRule {
+    /// The ball against its neighbour's, as in iNNE: 1 − min(1, r(η(c))/r(c)), and 1 in no ball; spread is the
+    /// standard deviation.
+    #[default]
+    Ratio,
+    /// The share of the data in the same ball, as in K_I; spread is the median similarity, so a = 1 − s/median.
+    Similarity,
+    /// Whether a ball holds the point, as in ‖Φ(x)‖; spread is the standard deviation.
+    Coverage,
+}
+
+/// What a multi-scale detector is made with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultiScaleParams {
+    pub(crate) rule: ScaleRule,
+    pub(crate) max_psi: usize,
+    pub(crate) t: usize,
+    pub(crate) seed: u64,
+}
+
+impl Default for MultiScaleParams {
+    fn default() -> Self {
+        Self { rule: ScaleRule::Ratio, max_psi: 4096, t: 100, seed: 0 }
+    }
+}
+
+impl MultiScaleParams {
+    /// What is measured at each scale.
+    #[must_use]
+    pub fn rule(mut self, rule: ScaleRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// The largest ψ tried, 4096 by default, and never more than a quarter of the rows: the knob between speed and
+    /// local anomalies.
+    #[must_use]
+    pub fn max_psi(mut self, max_psi: usize) -> Self {
+        self.max_psi = max_psi;
+        self
+    }
+
+    /// Partitionings per scale, t; 100 by default.
+    #[must_use]
+    pub fn t(mut self, t: usize) -> Self {
+        self.t = t;
+        self
+    }
+
+    /// Where all randomness comes from; 0 by default.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks the ranges.
+    pub fn check(self) -> Result<Checked<Self>> {
+        in_range("max-psi", self.max_psi, 2..=1 << 20)?;
+        in_range("t", self.t, 1..=1 << 20)?;
+        Ok(Checked::new(self))
+    }
+}
+
+impl Checked<MultiScaleParams> {
+    /// Fits, and scores the same rows.
+    pub fn fit_score(&self, points: Points<'_>, run: Run<'_>) -> Result<(MultiScale, Vec<f64>)> {
+        let n = points.n_rows();
+        if n < 2 {
+            return Err(if n == 0 {
+                Error::Empty
+            } else {
+                Error::Data("hyperspheres need at least two rows, but there is one".into())
+            });
+        }
+        let largest = self.max_psi.min(n / 4).max(2);
+        let ends: Vec<usize> = (1..=largest.ilog2()).map(|m| 1 << m).collect();
+        let largest = *ends.last().expect("2 is always a scale");
+        // Balls of all scales are measured below; Voronoi cells are the same centres without radii.
+        let map = IsolationMapParams::default().psi(largest).t(self.t).seed(self.seed).check()?.fit(points, run)?;
+        let scales = measure(centres_of(&map), &ends, self.rule, extent(points), run)?;
+        let mut model = MultiScale { rule: self.rule, map, ends, scales };
+        if self.rule == ScaleRule::Similarity {
+            model.count(points, run)?;
+        }
+        let levels = model.levels(points, run)?;
+        model.find_footing(&levels);
+        let scores = levels.chunks(model.ends.len()).map(|levels| model.combine(levels).0).collect();
+        Ok((model, scores))
+    }
+}
+
+/// A fitted multi-scale detector.
+#[derive(Debug, Clone)]
+pub struct MultiScale {
+    rule: ScaleRule,
+    map: IsolationMap,
+    /// ψ of each scale, ascending.
+    ends: Vec<usize>,
+    scales: Vec<Scale>,
+}
+
+/// The balls of one scale, at i·ψ + j, and its footing.
+#[derive(Debug, Clone, PartialEq)]
+struct Scale {
+    squared_radii: Vec<f64>,
+    /// What a point in the ball adds to u.
+    values: Vec<f64>,
+    centre: f64,
+    spread: f64,
+}
+
+/// Why a multi-scale detector finds a row odd.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScaleReason {
+    /// The ψ at which the row is most anomalous.
+    pub psi: usize,
+    /// By how many spreads it is above the middle of the fitting data there.
+    pub excess: f64,
+    /// What that scale means.
+    pub kind: ScaleKind,
+}
+
+/// What kind of oddness a scale sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScaleKind {
+    /// Coarse scales: even a few balls over all data do not reach the row.
+    FarFromEverything,
+    /// Fine scales: the row lies where data is, but its surroundings are sparser than those next to it.
+    OddAmongNeighbours,
+}
+
+impl ScaleKind {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::FarFromEverything => "far from everything",
+            Self::OddAmongNeighbours => "odd among its neighbours",
+        }
+    }
+}
+
+/// Scales up to this ψ count as coarse: a ball then stands for 1/16 of the data or more.
+const COARSE: usize = 16;
+
+/// A spread below this is none: all rows have the same score at that scale.
+const NO_SPREAD: f64 = 1e-12;
+
+impl MultiScale {
+    /// The ψ of each scale, ascending.
+    pub fn scales(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// What is measured at each scale.
+    pub const fn rule(&self) -> ScaleRule {
+        self.rule
+    }
+
+    /// Partitionings per scale.
+    pub const fn t(&self) -> usize {
+        self.map.t()
+    }
+
+    /// The scale that spoke for each row.
+    pub fn reasons(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<ScaleReason>> {
+        let levels = self.levels(points, run)?;
+        let reason = |levels| {
+            let (_, at, excess) = self.combine(levels);
+            let psi = self.ends[at];
+            let kind = if psi <= COARSE { ScaleKind::FarFromEverything } else { ScaleKind::OddAmongNeighbours };
+            ScaleReason { psi, excess, kind }
+        };
+        Ok(levels.chunks(self.ends.len()).map(reason).collect())
+    }
+
+    /// u of every row and scale, row by row, before any footing.
+    pub fn levels(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        let n_scales = self.ends.len();
+        let mut levels = vec![0.0; points.n_rows() * n_scales];
+        run.chunks_mut("score", &mut levels, CHUNK * n_scales, |chunk, levels| {
+            let first = chunk * CHUNK;
+            self.levels_of_chunk(points.slice(first..first + levels.len() / n_scales), levels);
+            Ok(())
+        })?;
+        Ok(levels)
+    }
+
+    fn levels_of_chunk(&self, points: Points<'_>, levels: &mut [f64]) {
+        let n_scales = self.ends.len();
+        let outside = if self.rule == ScaleRule::Similarity { 0.0 } else { 1.0 };
+        levels.fill(0.0);
+        centres_of(&self.map).nearest_nested(points, &self.ends, |row, i, m, winner| {
+            let ball = i * self.ends[m] + winner.centre as usize;
+            let inside = winner.squared_distance <= self.scales[m].squared_radii[ball];
+            levels[row * n_scales + m] += if inside { self.scales[m].values[ball] } else { outside };
+        });
+        for level in levels {
+            *level /= self.map.t() as f64;
+        }
+    }
+
+    /// Fills in the values of [`ScaleRule::Similarity`]: minus the share of the data in each ball.
+    fn count(&mut self, points: Points<'_>, run: Run<'_>) -> Result<()> {
+        let n = points.n_rows();
+        let chunks = n.div_ceil(CHUNK);
+        // A part per thread would depend on threads; integer counts do not, whatever the parts are.
+        let parts = run.map("count", chunks.min(run.n_threads()), |part| {
+            let mut counts: Vec<Vec<u32>> = self.scales.iter().map(|scale| vec![0; scale.values.len()]).collect();
+            for chunk in (part..chunks).step_by(run.n_threads()) {
+                let rows = points.slice(chunk * CHUNK..n.min((chunk + 1) * CHUNK));
+                centres_of(&self.map).nearest_nested(rows, &self.ends, |_, i, m, winner| {
+                    let ball = i * self.ends[m] + winner.centre as usize;
+                    let inside = winner.squared_distance <= self.scales[m].squared_radii[ball];
+                    counts[m][ball] += u32::from(inside);
+                });
+            }
+            Ok(counts)
+        })?;
+        for (m, scale) in self.scales.iter_mut().enumerate() {
+            for (ball, value) in scale.values.iter_mut().enumerate() {
+                let count: u64 = parts.iter().map(|counts| u64::from(counts[m][ball])).sum();
+                *value = -(count as f64 / n as f64);
+            }
+        }
+        Ok(())
+    }
+
+    fn find_footing(&mut self, levels: &[f64]) {
+        let n_scales = self.ends.len();
+        let n = (levels.len() / n_scales) as f64;
+        for (m, scale) in self.scales.iter_mut().enumerate() {
+            let of_scale = || levels.iter().skip(m).step_by(n_scales);
+            (scale.centre, scale.spread) = if self.rule == ScaleRule::Similarity {
+                let mut sorted: Vec<f64> = of_scale().copied().collect();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let median = quantile(&sorted, 0.5);
+                let typical = if median == 0.0 { sorted[0] } else { median };
+                (typical, -typical)
+            } else {
+                let mean = of_scale().sum::<f64>() / n;
+                let variance = of_scale().map(|level| (level - mean).powi(2)).sum::<f64>() / n;
+                (mean, variance.sqrt())
+            };
+        }
+    }
+
+    /// The score of a row from its u at every scale, the scale that is most anomalous, and how much it is there.
+    fn combine(&self, levels: &[f64]) -> (f64, usize, f64) {
+        let (mut first, mut second, mut at) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
+        for (m, (level, scale)) in levels.iter().zip(&self.scales).enumerate() {
+            let excess = if scale.spread < NO_SPREAD { 0.0 } else { (level - scale.centre) / scale.spread };
+            if excess > first {
+                (second, first, at) = (first, excess, m);
+            } else if excess > second {
+                second = excess;
+            }
+        }
+        let score = if second.is_finite() { f64::midpoint(first, second) } else { first };
+        (score, at, first)
+    }
+}
+
+impl Detector for MultiScale {
+    fn n_columns(&self) -> usize {
+        self.map.n_columns()
+    }
+
+    fn score_chunk(&self, points: Points<'_>, scores: &mut [f64]) -> Result<()> {
+        let n_scales = self.ends.len();
+        let mut levels = vec![0.0; scores.len() * n_scales];
+        self.levels_of_chunk(points, &mut levels);
+        scores.iter_mut().zip(levels.chunks(n_scales)).for_each(|(score, levels)| *score = self.combine(levels).0);
+        Ok(())
+    }
+}
+
+fn centres_of(map: &IsolationMap) -> &Centres {
+    let Cells::Voronoi(centres) = &map.cells else { unreachable!("the map is made of Voronoi cells") };
+    centres
+}
+
+/// The balls of all scales: radii to the nearest distinct centre of the same scale, and what each ball is worth.
+fn measure(centres: &Centres, ends: &[usize], rule: ScaleRule, extent: f64, run: Run<'_>) -> Result<Vec<Scale>> {
+    let largest = ends[ends.len() - 1];
+    let floor = crate::partition::EQUAL * extent * extent;
+    let parts = run.map("measure balls", centres.t(), |i| {
+        let lanes = centres.lanes_of(i);
+        let mut distances = vec![0.0; largest];
+        let mut radii: Vec<Vec<f64>> = ends.iter().map(|&end| vec![0.0; end]).collect();
+        let mut neighbours: Vec<Vec<usize>> = ends.iter().map(|&end| vec![0; end]).collect();
+        for j in 0..largest {
+            centres.squared_distances_from(i, j, lanes.as_ref(), &mut distances);
+            distances[j] = 0.0;
+            let (mut radius, mut neighbour, mut start) = (f64::INFINITY, j, 0);
+            for (m, &end) in ends.iter().enumerate() {
+                for (k, &distance) in distances[start..end].iter().enumerate() {
+                    if distance > floor && distance < radius {
+                        (radius, neighbour) = (distance, start + k);
+                    }
+                }
+                start = end;
+                if j < end {
+                    (radii[m][j], neighbours[m][j]) = (radius, neighbour);
+                }
+            }
+        }
+        let values = radii.iter().zip(&neighbours).map(|(radii, neighbours)| match rule {
+            ScaleRule::Ratio => radii.iter().zip(neighbours).map(|(&own, &k)| isolation_of(radii[k], own)).collect(),
+            _ => vec![0.0; radii.len()],
+        });
+        let values: Vec<Vec<f64>> = values.collect();
+        Ok((radii, values))
+    })?;
+    let gather = |m: usize| Scale {
+        squared_radii: parts.iter().flat_map(|(radii, _)| radii[m].iter().copied()).collect(),
+        values: parts.iter().flat_map(|(_, values)| values[m].iter().copied()).collect(),
+        centre: 0.0,
+        spread: 0.0,
+    };
+    Ok((0..ends.len()).map(gather).collect())
+}
+
+impl Persist for MultiScale {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        self.map.save(out, &format!("{prefix}.map"));
+        out.put_json(&format!("{prefix}.rule"), &self.rule);
+        for (m, scale) in self.scales.iter().enumerate() {
+            out.put_f64(&format!("{prefix}.{m}.squared_radii"), &scale.squared_radii);
+            out.put_f64(&format!("{prefix}.{m}.values"), &scale.values);
+            out.put_f64(&format!("{prefix}.{m}.footing"), &[scale.centre, scale.spread]);
+        }
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let map = IsolationMap::load(from, &format!("{prefix}.map"))?;
+        let bad = || Error::Model("the scales of the model do not fit its map".into());
+        let Cells::Voronoi(_) = &map.cells else { return Err(bad()) };
+        if !map.psi().is_power_of_two() || map.psi() < 2 || map.params().distance != Distance::Euclidean {
+            return Err(bad());
+        }
+        let ends: Vec<usize> = (1..=map.psi().ilog2()).map(|m| 1 << m).collect();
+        let scale = |(m, &psi): (usize, &usize)| {
+            let squared_radii = from.f64s(&format!("{prefix}.{m}.squared_radii"))?;
+            let values = from.finite_f64s(&format!("{prefix}.{m}.values"), map.t() * psi)?;
+            let footing = from.finite_f64s(&format!("{prefix}.{m}.footing"), 2)?;
+            // A radius may be infinite, when a sample holds one distinct row only.
+            if squared_radii.len() != values.len()
+                || squared_radii.iter().any(|radius| radius.is_nan() || *radius < 0.0)
+            {
+                return Err(bad());
+            }
+            Ok(Scale { squared_radii, values, centre: footing[0], spread: footing[1] })
+        };
+        let scales = ends.iter().enumerate().map(scale).collect::<Result<_>>()?;
+        Ok(Self { rule: from.json(&format!("{prefix}.rule"))?, map, ends, scales })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{blob_with_outlier, clumps};
+    use super::*;
+    use crate::data::PointsBuf;
+    use crate::detect::{Idk, Norm};
+    use crate::partition::Partition;
+    use crate::rng::{Component, rng_of};
+
+    const RULES: [ScaleRule; 3] = [ScaleRule::Ratio, ScaleRule::Similarity, ScaleRule::Coverage];
+
+    fn fit(rule: ScaleRule, points: &PointsBuf) -> (MultiScale, Vec<f64>) {
+        let params = MultiScaleParams::default().rule(rule).t(40).max_psi(64).check().unwrap();
+        params.fit_score(points.as_points(), Run::single()).unwrap()
+    }
+
+    #[test]
+    fn each_scale_is_the_single_scale_detector_on_the_same_sample() {
+        for points in [blob_with_outlier(300, 2), clumps(300, 4), {
+            let mut sparse = PointsBuf::sparse(4);
+            clumps(300, 4).as_points().rows().for_each(|row| sparse.push(row));
+            sparse
+        }] {
+            for rule in [ScaleRule::Similarity, ScaleRule::Coverage] {
+                let (model, _) = fit(rule, &points);
+                let levels = model.levels(points.as_points(), Run::single()).unwrap();
+                assert_eq!(model.scales(), [2, 4, 8, 16, 32, 64]);
+                for (m, &psi) in model.ends.iter().enumerate() {
+                    let params = IsolationMapParams::default().partition(Partition::Sphere).psi(psi).t(40);
+                    let params = params.check().unwrap();
+                    let expected: Vec<f64> = if rule == ScaleRule::Similarity {
+                        Idk::fit_score(&params, points.as_points(), Run::single()).unwrap().1
+                    } else {
+                        let norm = Norm::fit(&params, points.as_points(), Run::single()).unwrap();
+                        let covered = norm.score(points.as_points(), Run::single()).unwrap();
+                        covered.iter().map(|score| (40.0 + score) / 40.0).collect()
+                    };
+                    for (row, expected) in expected.iter().enumerate() {
+                        let level = levels[row * model.ends.len() + m];
+                        assert!((level - expected).abs() < 1e-12, "psi {psi}: {level} {expected}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// u of the ratio rule at one scale, by its definition.
+    fn ratio_oracle(model: &MultiScale, points: &PointsBuf, row: usize, psi: usize) -> f64 {
+        let centres = centres_of(&model.map);
+        let floor = crate::partition::EQUAL * extent(points.as_points()).powi(2);
+        let x = points.row(row);
+        let mut sum = 0.0;
+        for i in 0..model.t() {
+            let centre = |j: usize| centres.points().row(centres.members_of(i)[j] as usize);
+            let nearest = |j: usize| {
+                let others = (0..psi).map(|k| (centre(j).squared_distance(centre(k)), k));
+                others.filter(|&(distance, _)| distance > floor).min_by(|a, b| a.0.total_cmp(&b.0))
+            };
+            let c = (0..psi)
+                .min_by(|&a, &b| centre(a).squared_distance(x).total_cmp(&centre(b).squared_distance(x)))
+                .unwrap();
+            sum += match nearest(c) {
+                None => 0.0,
+                Some((radius, _)) if centre(c).squared_distance(x) > radius => 1.0,
+                Some((radius, k)) => nearest(k).map_or(0.0, |(other, _)| 1.0 - (other.sqrt() / radius.sqrt()).min(1.0)),
+            };
+        }
+        sum / model.t() as f64
+    }
+
+    #[test]
+    fn the_ratio_follows_its_definition() {
+        for points in [blob_with_outlier(120, 2), clumps(120, 3)] {
+            let (model, _) = fit(ScaleRule::Ratio, &points);
+            let levels = model.levels(points.as_points(), Run::single()).unwrap();
+            for row in [0, 7, 50, 119] {
+                for (m, &psi) in model.ends.iter().enumerate() {
+                    let level = levels[row * model.ends.len() + m];
+                    assert!((level - ratio_oracle(&model, &points, row, psi)).abs() < 1e-9, "row {row}, psi {psi}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn far_and_local_anomalies_come_first_and_say_which_they_are() {
+        // A dense and a sparse cluster; one point far out, one point just outside the dense cluster.
+        let mut rng = rng_of(9, Component::Synthetic, 0);
+        let mut rows: Vec<[f64; 2]> = (0..1000).map(|_| [rng.normal() * 0.01, rng.normal() * 0.01]).collect();
+        rows.extend((0..1000).map(|_| [3.0 + rng.normal(), rng.normal()]));
+        rows.push([40.0, -40.0]);
+        rows.push([0.12, 0.0]);
+        let points = PointsBuf::from_rows(&rows).unwrap();
+        for rule in RULES {
+            let params = MultiScaleParams::default().rule(rule).max_psi(512).check().unwrap();
+            let (model, scores) = params.fit_score(points.as_points(), Run::single()).unwrap();
+            let above = |row: usize| scores.iter().filter(|&&score| score >= scores[row]).count();
+            assert!(above(2000) <= 3, "{rule:?}: rank {} of the far point", above(2000));
+            assert!(above(2001) <= 40, "{rule:?}: rank {} of the local point", above(2001));
+            // Similarity is zero, hence equally odd, at many scales.
+            if rule != ScaleRule::Similarity {
+                let reasons = model.reasons(points.as_points().slice(2000..2002), Run::single()).unwrap();
+                let kinds = [ScaleKind::FarFromEverything, ScaleKind::OddAmongNeighbours];
+                assert_eq!([reasons[0].kind, reasons[1].kind], kinds, "{rule:?}: {reasons:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_rows_score_equally_and_few_rows_still_fit() {
+        let same = PointsBuf::from_rows(&vec![[1.0, 1.0]; 40]).unwrap();
+        for rule in RULES {
+            let (_, scores) = fit(rule, &same);
+            assert!(scores.iter().all(|&score| score == 0.0), "{rule:?}: {scores:?}");
+        }
+        let few = PointsBuf::from_rows(&[[0.0], [1.0], [9.0]]).unwrap();
+        let (model, scores) = fit(ScaleRule::Ratio, &few);
+        assert_eq!(model.scales(), [2]);
+        assert!(scores.iter().all(|score| score.is_finite()));
+        let one = PointsBuf::from_rows(&[[0.0]]).unwrap();
+        assert!(MultiScaleParams::default().check().unwrap().fit_score(one.as_points(), Run::single()).is_err());
+    }
+}
