@@ -65,7 +65,7 @@ impl Detector for GaussianMean {
                 self.kernel.row_into(row, part, values);
                 sum += values.iter().sum::<f64>();
             }
-            *score = -sum / n as f64;
+            *score = 0.0 - sum / n as f64;
         }
         Ok(())
     }

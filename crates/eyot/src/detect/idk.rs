@@ -83,7 +83,7 @@ impl Idk {
         let codes = map.encode(points, run)?;
         let mut embedding = Embedding::new(&map);
         embedding.add(&codes);
-        let scores = codes.rows().map(|row| -embedding.similarity(row)).collect();
+        let scores = codes.rows().map(|row| 0.0 - embedding.similarity(row)).collect();
         Ok((Self { map, embedding }, scores))
     }
 
@@ -105,7 +105,7 @@ impl Detector for Idk {
 
     fn score_chunk(&self, points: Points<'_>, scores: &mut [f64]) -> Result<()> {
         let codes = self.map.encode(points, Run::single())?;
-        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = -self.embedding.similarity(row));
+        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = 0.0 - self.embedding.similarity(row));
         Ok(())
     }
 }

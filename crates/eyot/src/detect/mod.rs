@@ -6,18 +6,30 @@ mod norm;
 mod inne;
 mod iforest;
 mod gaussian;
+mod gaussian_nystrom;
+mod ocsvm;
 mod multiscale;
 mod any;
+mod explain;
+mod model;
+mod streaming;
+mod group;
 #[cfg(test)]
 mod testing;
 
 pub use any::{AnyDetector, DetectMethod, DetectorParams};
+pub use explain::{Explainer, Share};
 pub use gaussian::GaussianMean;
+pub use gaussian_nystrom::GaussianNystrom;
+pub use group::GroupDetector;
 pub use idk::{Embedding, Idk};
 pub use iforest::IsolationForest;
 pub use inne::Inne;
+pub use model::DetectorModel;
 pub use multiscale::{MultiScale, MultiScaleParams, ScaleKind, ScaleReason, ScaleRule};
 pub use norm::Norm;
+pub use ocsvm::OneClassSvm;
+pub use streaming::{StreamParams, StreamScore, StreamingIdk};
 
 use crate::data::Points;
 use crate::error::{Error, Result};

@@ -45,14 +45,14 @@ pub enum ScaleRule {
 #[serde(deny_unknown_fields)]
 pub struct MultiScaleParams {
     pub(crate) rule: ScaleRule,
-    pub(crate) max_psi: usize,
+    pub(crate) max_psi: Option<usize>,
     pub(crate) t: usize,
     pub(crate) seed: u64,
 }
 
 impl Default for MultiScaleParams {
     fn default() -> Self {
-        Self { rule: ScaleRule::Ratio, max_psi: 4096, t: 100, seed: 0 }
+        Self { rule: ScaleRule::Ratio, max_psi: None, t: 100, seed: 0 }
     }
 }
 
@@ -64,10 +64,11 @@ impl MultiScaleParams {
         self
     }
 
-    /// The largest ψ tried, 4096 by default, and never more than a quarter of the rows: the knob between speed and
-    /// local anomalies.
+    /// The largest ψ tried, never more than a quarter of the rows: the knob between speed and local anomalies. By
+    /// default 4096, or less where that would take minutes: the power of two at which rows · t · ψ · (columns + 4)
+    /// stays below 3·10¹¹, about one or two minutes on one core.
     #[must_use]
-    pub fn max_psi(mut self, max_psi: usize) -> Self {
+    pub fn max_psi(mut self, max_psi: Option<usize>) -> Self {
         self.max_psi = max_psi;
         self
     }
@@ -88,7 +89,9 @@ impl MultiScaleParams {
 
     /// Checks the ranges.
     pub fn check(self) -> Result<Checked<Self>> {
-        in_range("max-psi", self.max_psi, 2..=1 << 20)?;
+        if let Some(max_psi) = self.max_psi {
+            in_range("max-psi", max_psi, 2..=1 << 20)?;
+        }
         in_range("t", self.t, 1..=1 << 20)?;
         Ok(Checked::new(self))
     }
@@ -105,7 +108,9 @@ impl Checked<MultiScaleParams> {
                 Error::Data("hyperspheres need at least two rows, but there is one".into())
             });
         }
-        let largest = self.max_psi.min(n / 4).max(2);
+        let affordable = || MOST_WORK / ((n * self.t) as f64 * (points.n_columns() + 4) as f64);
+        let limit = self.max_psi.unwrap_or_else(|| DEFAULT_MAX_PSI.min(affordable() as usize));
+        let largest = limit.min(n / 4).max(2);
         let ends: Vec<usize> = (1..=largest.ilog2()).map(|m| 1 << m).collect();
         let largest = *ends.last().expect("2 is always a scale");
         // Balls of all scales are measured below; Voronoi cells are the same centres without radii.
@@ -164,6 +169,11 @@ pub enum ScaleKind {
 }
 
 impl ScaleKind {
+    /// What the scale ψ sees.
+    pub const fn of(psi: usize) -> Self {
+        if psi <= COARSE { Self::FarFromEverything } else { Self::OddAmongNeighbours }
+    }
+
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
@@ -172,6 +182,12 @@ impl ScaleKind {
         }
     }
 }
+
+/// The largest ψ where neither rows nor time forbid it.
+const DEFAULT_MAX_PSI: usize = 4096;
+
+/// What all rows may cost by default, in columns of distances.
+const MOST_WORK: f64 = 3e11;
 
 /// Scales up to this ψ count as coarse: a ball then stands for 1/16 of the data or more.
 const COARSE: usize = 16;
@@ -200,9 +216,7 @@ impl MultiScale {
         let levels = self.levels(points, run)?;
         let reason = |levels| {
             let (_, at, excess) = self.combine(levels);
-            let psi = self.ends[at];
-            let kind = if psi <= COARSE { ScaleKind::FarFromEverything } else { ScaleKind::OddAmongNeighbours };
-            ScaleReason { psi, excess, kind }
+            ScaleReason { psi: self.ends[at], excess, kind: ScaleKind::of(self.ends[at]) }
         };
         Ok(levels.chunks(self.ends.len()).map(reason).collect())
     }
@@ -402,7 +416,7 @@ mod tests {
     const RULES: [ScaleRule; 3] = [ScaleRule::Ratio, ScaleRule::Similarity, ScaleRule::Coverage];
 
     fn fit(rule: ScaleRule, points: &PointsBuf) -> (MultiScale, Vec<f64>) {
-        let params = MultiScaleParams::default().rule(rule).t(40).max_psi(64).check().unwrap();
+        let params = MultiScaleParams::default().rule(rule).t(40).max_psi(Some(64)).check().unwrap();
         params.fit_score(points.as_points(), Run::single()).unwrap()
     }
 
@@ -484,7 +498,7 @@ mod tests {
         rows.push([0.12, 0.0]);
         let points = PointsBuf::from_rows(&rows).unwrap();
         for rule in RULES {
-            let params = MultiScaleParams::default().rule(rule).max_psi(512).check().unwrap();
+            let params = MultiScaleParams::default().rule(rule).max_psi(Some(512)).check().unwrap();
             let (model, scores) = params.fit_score(points.as_points(), Run::single()).unwrap();
             let above = |row: usize| scores.iter().filter(|&&score| score >= scores[row]).count();
             assert!(above(2000) <= 3, "{rule:?}: rank {} of the far point", above(2000));

@@ -53,7 +53,7 @@ impl Detector for Norm {
 
     fn score_chunk(&self, points: Points<'_>, scores: &mut [f64]) -> Result<()> {
         let codes = self.map.encode(points, Run::single())?;
-        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = -(row.covered() as f64));
+        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = 0.0 - row.covered() as f64);
         Ok(())
     }
 }

@@ -88,6 +88,12 @@ impl Threshold {
         Err(Error::Model(format!("the stored threshold {value} with scale {scale} is not usable")))
     }
 
+    /// The same, but never above `highest`: for scores that cannot exceed it.
+    #[must_use]
+    pub fn at_most(self, highest: f64) -> Self {
+        Self { value: self.value.min(highest), ..self }
+    }
+
     /// The lowest score that is flagged.
     pub const fn value(&self) -> f64 {
         self.value
