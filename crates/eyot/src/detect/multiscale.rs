@@ -498,7 +498,7 @@ mod tests {
         rows.push([0.12, 0.0]);
         let points = PointsBuf::from_rows(&rows).unwrap();
         for rule in RULES {
-            let params = MultiScaleParams::default().rule(rule).max_psi(Some(512)).check().unwrap();
+            let params = MultiScaleParams::default().rule(rule).t(50).max_psi(Some(256)).check().unwrap();
             let (model, scores) = params.fit_score(points.as_points(), Run::single()).unwrap();
             let above = |row: usize| scores.iter().filter(|&&score| score >= scores[row]).count();
             assert!(above(2000) <= 3, "{rule:?}: rank {} of the far point", above(2000));
