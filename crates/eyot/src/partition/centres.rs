@@ -166,14 +166,14 @@ impl Centres {
         };
         match &self.search {
             Search::Lanes(_) => {
-                let xs = points.rows().flat_map(|row| widen(row, points.n_columns())).collect::<Vec<f64>>();
+                let tiles = Tiles::new(points);
                 let mut lanes = Lanes::new(self.points.as_points(), &[]);
                 let (mut best, mut winners) = (vec![none; points.n_rows()], vec![none; points.n_rows()]);
                 for i in 0..self.t() {
                     best.fill(none);
                     for (scale, (start, &end)) in starts().zip(ends).enumerate() {
                         lanes.refill(self.points.as_points(), &self.members_of(i)[start..end]);
-                        lanes.nearest(&xs, None, &mut winners);
+                        lanes.nearest(&tiles, None, &mut winners);
                         for (row, (best, &winner)) in best.iter_mut().zip(&winners).enumerate() {
                             closer(best, winner, start);
                             found(row, i, scale, *best);
