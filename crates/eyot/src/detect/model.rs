@@ -90,7 +90,10 @@ mod tests {
     fn table() -> Table {
         let text: TextColumn = (0..60).map(|i| Some(if i % 3 == 0 { "red" } else { "blue" })).collect();
         let columns = vec![
-            TableColumn { name: "size".into(), values: Column::Numbers((0..60).map(f64::from).collect()) },
+            TableColumn {
+                name: "size".into(),
+                values: Column::Numbers((0..60).map(|i| f64::from(i % 17) * 0.5).collect()),
+            },
             TableColumn { name: "color".into(), values: Column::Text(text) },
             TableColumn {
                 name: "weight".into(),
