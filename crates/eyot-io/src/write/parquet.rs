@@ -15,7 +15,7 @@ use super::{AtomicFile, Cells};
 use crate::error::{Error, Result};
 
 /// Rows per row group: a writer keeps one group in memory.
-const GROUP_ROWS: usize = 1 << 16;
+const GROUP_ROWS: usize = 1 << 14;
 
 pub(super) struct ParquetSink {
     name: String,
