@@ -364,9 +364,7 @@ impl IsolationMap {
             }
             Cells::Trees { trees, .. } => {
                 for (i, tree) in trees.iter().enumerate() {
-                    for (row, x) in points.rows().enumerate() {
-                        put(row, i, tree.cell_of(x));
-                    }
+                    tree.cells_of(points, |row, cell| put(row, i, cell));
                 }
             }
         }

@@ -5,7 +5,9 @@
 //! the same rule exactly: a column counts as soon as one row has an entry in it, absent entries being 0.
 //! Cost: building O(entries in the node) per node; finding a leaf O(depth).
 
-use crate::data::{Points, Row};
+use std::hint::select_unpredictable;
+
+use crate::data::{Points, Real, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
 use crate::partition::Cell;
@@ -14,24 +16,30 @@ use crate::rng::Rng;
 /// One tree. Nodes lie in depth-first order, left child first, so the left child is the next node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IsolationTree {
-    pub(crate) nodes: Vec<Node>,
+    nodes: Vec<Node>,
     /// Per leaf its depth and the number of sampled rows in it.
-    pub(crate) leaves: Vec<Leaf>,
+    leaves: Vec<Leaf>,
+    /// The nodes once more, made for descending: a leaf leads to itself, so that no step needs to ask.
+    steps: Vec<Node>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Node {
+struct Node {
     /// x < threshold goes left.
-    pub(crate) threshold: f64,
+    threshold: f64,
     /// [`Node::LEAF`] in a leaf.
-    pub(crate) column: u32,
+    column: u32,
     /// The right child; in a leaf its number.
-    pub(crate) right: u32,
+    right: u32,
 }
 
 impl Node {
-    pub(crate) const LEAF: u32 = u32::MAX;
+    const LEAF: u32 = u32::MAX;
 }
+
+/// Rows that descend side by side. Each step waits for the one before, so one row alone leaves the processor idle:
+/// eight take a quarter of the time of eight in turn.
+const ABREAST: usize = 8;
 
 /// What is known of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,23 +61,23 @@ struct Spread {
 impl IsolationTree {
     /// Grows a tree on the rows `members` of `points`.
     pub(crate) fn grow(points: Points<'_>, members: &[u32], max_height: Option<u32>, rng: &mut Rng) -> Self {
-        let mut tree = Self { nodes: Vec::with_capacity(2 * members.len()), leaves: Vec::with_capacity(members.len()) };
+        let (mut nodes, mut leaves) = (Vec::with_capacity(2 * members.len()), Vec::with_capacity(members.len()));
         let mut rows = members.to_vec();
         let mut spreads = Spreads::new(points, members);
         // (rows, depth, the node whose right child this is); the left side is pushed last, hence grown first.
         let mut todo = vec![(0..rows.len(), 0, None)];
         while let Some((range, depth, parent)) = todo.pop() {
-            let number = tree.nodes.len() as u32;
+            let number = nodes.len() as u32;
             if let Some(parent) = parent {
-                let parent: &mut Node = &mut tree.nodes[parent as usize];
+                let parent: &mut Node = &mut nodes[parent as usize];
                 parent.right = number;
             }
             let node_rows = &mut rows[range.clone()];
             let capped = max_height.is_some_and(|height| depth >= height);
             let varying = if node_rows.len() == 1 || capped { &mut [] } else { spreads.of(node_rows) };
             if varying.is_empty() {
-                tree.nodes.push(Node { threshold: 0.0, column: Node::LEAF, right: tree.leaves.len() as u32 });
-                tree.leaves.push(Leaf { depth, size: range.len() as u32 });
+                nodes.push(Node { threshold: 0.0, column: Node::LEAF, right: leaves.len() as u32 });
+                leaves.push(Leaf { depth, size: range.len() as u32 });
                 continue;
             }
             let drawn = rng.below(varying.len());
@@ -77,11 +85,58 @@ impl IsolationTree {
                 varying.select_nth_unstable_by_key(drawn, |spread| spread.column);
             let threshold = cut(min, max, rng.open01());
             let middle = range.start + split(points, node_rows, column, threshold);
-            tree.nodes.push(Node { threshold, column, right: 0 });
+            nodes.push(Node { threshold, column, right: 0 });
             todo.push((middle..range.end, depth + 1, Some(number)));
             todo.push((range.start..middle, depth + 1, None));
         }
-        tree
+        Self::new(nodes, leaves)
+    }
+
+    fn new(nodes: Vec<Node>, leaves: Vec<Leaf>) -> Self {
+        let step = |(at, node): (usize, &Node)| match node.column {
+            // Nothing is less than negative infinity: the right child it is, which is the leaf itself.
+            Node::LEAF => Node { threshold: f64::NEG_INFINITY, column: 0, right: at as u32 },
+            _ => *node,
+        };
+        let steps = nodes.iter().enumerate().map(step).collect();
+        Self { nodes, leaves, steps }
+    }
+
+    /// Calls `put(row, cell)` for every row.
+    pub(crate) fn cells_of(&self, points: Points<'_>, mut put: impl FnMut(usize, Cell)) {
+        match points.values() {
+            Values::F32(values) => self.dense_cells(values, points.n_columns(), put),
+            Values::F64(values) => self.dense_cells(values, points.n_columns(), put),
+            Values::Sparse { .. } => points.rows().enumerate().for_each(|(row, x)| put(row, self.cell_of(x))),
+        }
+    }
+
+    fn dense_cells<F: Real>(&self, values: &[F], columns: usize, mut put: impl FnMut(usize, Cell)) {
+        let groups = values.chunks_exact(ABREAST * columns);
+        let rest = groups.remainder();
+        let first_of_rest = (values.len() - rest.len()) / columns;
+        for (group, x) in groups.enumerate() {
+            let mut at = [0u32; ABREAST];
+            loop {
+                let mut moved = 0;
+                for (lane, at) in at.iter_mut().enumerate() {
+                    let node = &self.steps[*at as usize];
+                    let left = x[lane * columns + node.column as usize].into() < node.threshold;
+                    let next = select_unpredictable(left, *at + 1, node.right);
+                    moved |= next ^ *at;
+                    *at = next;
+                }
+                if moved == 0 {
+                    break;
+                }
+            }
+            for (lane, &at) in at.iter().enumerate() {
+                put(group * ABREAST + lane, self.nodes[at as usize].right);
+            }
+        }
+        for (row, x) in rest.chunks_exact(columns).enumerate() {
+            put(first_of_rest + row, self.descend(|column| x[column].into()));
+        }
     }
 
     /// The leaf of a row.
@@ -157,7 +212,7 @@ pub(crate) fn load_trees(
             sizes.filter(|_| depths.len() <= psi).ok_or_else(|| bad_part(&leaf_name, "the leaves do not fit"))?;
         first_leaf += depths.len();
         let leaves = depths.into_iter().zip(sizes).map(|(depth, &size)| Leaf { depth, size }).collect();
-        trees.push(IsolationTree { nodes, leaves });
+        trees.push(IsolationTree::new(nodes, leaves));
     }
     Ok(trees)
 }
@@ -343,6 +398,24 @@ mod tests {
             let tree = grow(&points, None, i);
             let cells: Vec<Cell> = points.as_points().rows().map(|row| tree.cell_of(row)).collect();
             assert_eq!(cells, [2, 0, 1]);
+        }
+    }
+
+    #[test]
+    fn rows_abreast_end_where_each_ends_alone() {
+        let points = noise(101, 3);
+        let mut single = PointsBuf::dense_f32(3);
+        points.as_points().rows().for_each(|row| single.push(row));
+        for i in 0..10 {
+            let tree = grow(&points, None, i);
+            for points in [&points, &single] {
+                let mut seen = 0;
+                tree.cells_of(points.as_points(), |row, cell| {
+                    assert_eq!(cell, tree.cell_of(points.row(row)));
+                    seen += 1;
+                });
+                assert_eq!(seen, 101);
+            }
         }
     }
 
