@@ -109,6 +109,10 @@ impl Job {
         facts: &[(impl AsRef<str>, String)],
     ) -> anyhow::Result<()> {
         self.progress.clear();
+        let Seconds { read, map, fit, score, total } = self.seconds();
+        self.detail(|| {
+            format!("seconds: {read:.2} reading, {fit:.2} fitting, {map:.2} mapping, {score:.2} scoring and writing, {total:.2} in all")
+        });
         if !self.messages.json {
             return messages::facts(facts);
         }

@@ -11,3 +11,4 @@ mod help;
 mod inspect;
 mod map;
 mod parity;
+mod stop;
