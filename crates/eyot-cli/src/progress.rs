@@ -4,10 +4,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant};
-use std::{fs, process};
+use std::{fmt, fs, process};
 
 use eyot::Watch;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::messages;
 
@@ -114,8 +114,14 @@ fn new_bar(stage: &'static str, total: usize) -> ProgressBar {
     let (length, template) = if total == 0 {
         (None, "{msg:>8} {spinner} {human_pos} rows, {elapsed}")
     } else {
-        (Some(total as u64), "{msg:>8} {wide_bar} {percent:>3} %, {eta} left")
+        (Some(total as u64), "{msg:>8} {wide_bar} {percent:>3} %{left}")
     };
-    let style = ProgressStyle::with_template(template).expect("the template is ours").progress_chars("━╸ ");
+    let style = ProgressStyle::with_template(template).expect("the template is ours");
+    // Nothing is said about the time left until there is something to say.
+    let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let seconds = state.eta().as_secs();
+        let _ = if seconds == 0 { Ok(()) } else { write!(out, ", {} left", HumanDuration(state.eta())) };
+    };
+    let style = style.with_key("left", left).progress_chars("━╸ ");
     ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr_with_hz(8)).with_style(style).with_message(stage)
 }
