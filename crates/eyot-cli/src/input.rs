@@ -50,6 +50,13 @@ impl Input {
         input
     }
 
+    /// Data for a single pass, row by row as it comes.
+    pub(crate) fn once(args: &DataArgs) -> Self {
+        let mut input = Self::new(args, false);
+        input.options = input.options.batch_rows(1);
+        input
+    }
+
     /// Data for several passes.
     pub(crate) fn again(args: &DataArgs) -> Self {
         Self::new(args, true)

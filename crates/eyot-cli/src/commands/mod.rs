@@ -28,6 +28,7 @@ macro_rules! commands {
 
 commands! {
     demo => Demo,
+    detect => Detect,
     map => Map,
     inspect => Inspect,
     completions => Completions,

@@ -1,0 +1,178 @@
+//! `eyot detect` on generated files.
+
+use std::fmt::Write as _;
+
+use crate::program::Room;
+
+/// Numbers that depend on each other, a text column, an id; rows 40 and 90 (from 1) are odd, each in its way.
+fn orders(rows: usize) -> String {
+    let mut text = "order,weight,price,kind,truth\n".to_owned();
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as f64 / 2_147_483_648.0
+    };
+    for row in 1..=rows {
+        let weight = 1.0 + next();
+        let (weight, price, odd) = match row {
+            40 => (weight, 95.0, 1),
+            90 => (-30.0, 3.0 * weight, 1),
+            _ => (weight, 3.0 * weight + 0.1 * next(), 0),
+        };
+        let kind = if next() < 0.5 { "book" } else { "toy" };
+        let _ = writeln!(text, "o-{row},{weight},{price},{kind},{odd}");
+    }
+    text
+}
+
+fn room() -> Room {
+    let room = Room::new();
+    room.write("orders.csv", orders(300));
+    room
+}
+
+#[test]
+fn odd_rows_come_first_with_their_columns() {
+    let object = room().eyot("detect orders.csv --label truth --id order -t 30 --explain --json").json();
+    assert_eq!((&object["command"], &object["method"]), (&"detect".into(), &"idk".into()));
+    assert_eq!((&object["rows"], &object["columns"]), (&300.into(), &4.into()));
+    assert_eq!(object["psi"], serde_json::json!([2, 4, 8, 16, 32, 64]));
+    assert!(object["auc"].as_f64().unwrap() > 0.99 && object["average_precision"].as_f64().unwrap() > 0.9);
+    let top = object["top"].as_array().unwrap();
+    assert_eq!(top.len(), 10);
+    for row in &top[..2] {
+        let column = match row["id"].as_str().unwrap() {
+            "o-40" => "price",
+            "o-90" => "weight",
+            other => panic!("{other} came first"),
+        };
+        assert_eq!((&row["flagged"], &row["why"][0]["column"]), (&true.into(), &column.into()));
+        let shares: f64 = row["why"].as_array().unwrap().iter().map(|why| why["share"].as_f64().unwrap()).sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+        assert!(row["probability"].as_f64().unwrap() >= 0.5);
+    }
+    assert!(object["flagged"].as_u64().unwrap() >= 2);
+}
+
+#[test]
+fn people_see_a_table_with_raw_values() {
+    let text = room().eyot("detect orders.csv --ignore truth --id order -t 30 --explain --top 3").text();
+    let first: Vec<&str> = text.lines().take(4).collect();
+    assert!(first[0].starts_with("rank") && first[0].contains("price"), "{text}");
+    assert!(first[1].contains("o-40") || first[1].contains("o-90"), "{text}");
+    assert!(text.contains("95") && text.contains("flagged"), "{text}");
+}
+
+#[test]
+fn the_share_asked_for_is_flagged_and_scores_of_all_rows_are_written() {
+    let room = room();
+    room.eyot("detect orders.csv --ignore truth,order -t 20 --contamination 0.05 -o scores.csv").done();
+    let scores = String::from_utf8(room.contents()["scores.csv"].clone()).unwrap();
+    let lines: Vec<&str> = scores.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("row,score,probability,anomaly", 301));
+    assert_eq!(lines[1..].iter().filter(|line| line.ends_with(",1")).count(), 15);
+}
+
+#[test]
+fn every_method_runs_and_threads_change_nothing() {
+    let room = room();
+    for method in ["idk", "inne", "norm", "iforest", "gaussian", "gaussian-nystrom", "ocsvm"] {
+        for psi in ["auto", "8"] {
+            let args = format!("detect orders.csv --ignore truth,order -t 10 --method {method} --psi {psi} -q -o s.csv");
+            room.eyot(&format!("{args} --threads 1")).done();
+            let one = room.contents()["s.csv"].clone();
+            room.eyot(&format!("{args} --threads 2")).done();
+            assert!(one == room.contents()["s.csv"], "{method} {psi}");
+        }
+    }
+}
+
+#[test]
+fn a_report_is_one_file_that_names_the_odd_rows() {
+    let room = room();
+    room.eyot("detect orders.csv --label truth --id order -t 20 --report r.html").done();
+    let html = String::from_utf8(room.contents()["r.html"].clone()).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("o-40") && html.contains("ROC curve"));
+    assert!(!html.contains("http://") && !html.contains("https://"), "a report needs nothing else");
+}
+
+#[test]
+fn a_stream_is_scored_row_by_row_and_resumes_from_its_checkpoint() {
+    let room = Room::new();
+    let all = orders(600);
+    room.write("all.csv", &all);
+    let options = "--ignore truth,order -t 10 --window 100 --stream -q";
+    let whole = room.eyot(&format!("detect all.csv {options}")).text();
+    let lines: Vec<&str> = whole.lines().collect();
+    assert_eq!((lines[0], lines.len()), ("row,score,probability,anomaly", 601));
+    assert_eq!((lines[100], lines[101].starts_with("101,-")), ("100,,,", true));
+    // The same rows in two runs.
+    let cut: Vec<&str> = all.lines().collect();
+    room.write("first.csv", cut[..=350].join("\n"));
+    room.write("second.csv", [&[cut[0]], &cut[351..]].concat().join("\n"));
+    let first = room.eyot(&format!("detect first.csv {options} --checkpoint c.eyot")).text();
+    let second = room.eyot(&format!("detect second.csv {options} --checkpoint c.eyot")).text();
+    let resumed: Vec<&str> = first.lines().chain(second.lines().skip(1)).collect();
+    assert_eq!(resumed, lines);
+}
+
+#[test]
+fn groups_are_ranked() {
+    let room = Room::new();
+    let mut text = "shop,size,hue\n".to_owned();
+    for shop in 0..30 {
+        for row in 0..12 {
+            // Every shop sells half small and half large things; shop 17 sells only large ones.
+            let large = row % 2 == 0 || shop == 17;
+            let size = if large { 9.0 } else { 1.0 } + f64::from((shop * 7 + row * 3) % 10) / 20.0;
+            let _ = writeln!(text, "s{shop},{size},{}", (shop + row * 5) % 11);
+        }
+    }
+    room.write("shops.csv", text);
+    let object = room.eyot("detect shops.csv --bag shop -t 30 --json").json();
+    assert_eq!((&object["groups"], &object["top"][0]["group"]), (&30.into(), &"s17".into()));
+    assert_eq!(object["top"][0]["rows"], 12);
+}
+
+#[test]
+fn bad_input_is_refused_and_leaves_files_alone() {
+    let room = room();
+    room.write("empty.csv", "");
+    room.write("header.csv", "a,b\n");
+    room.write("one-class.csv", "a,y\n1,0\n2,0\n3,0\n");
+    room.write("three.csv", "a,y\n1,0\n2,1\n3,2\n");
+    room.write("hole.csv", "a,b\n1,2\n,3\n4,5\n");
+    insta::assert_snapshot!(
+        "refusals",
+        room.refusals(&[
+            "detect empty.csv",
+            "detect header.csv",
+            "detect absent.csv",
+            "detect one-class.csv --label y",
+            "detect three.csv --label y",
+            "detect hole.csv",
+            "detect orders.csv --label wrong",
+            "detect orders.csv --contamination 0.6",
+            "detect orders.csv --contamination 0",
+            "detect orders.csv --psi 1",
+            "detect orders.csv --psi many",
+            "detect orders.csv --method lof",
+            "detect orders.csv -o scores.xlsx",
+            "detect orders.csv --bag kind --explain",
+            "detect orders.csv --stream --window 1000",
+        ])
+    );
+}
+
+#[test]
+fn few_rows_equal_rows_and_constant_columns_end_in_an_answer() {
+    let room = Room::new();
+    room.write("few.csv", "a,b\n1,2\n3,4\n9,9\n");
+    let outcome = room.eyot("detect few.csv --psi 64 -t 10 --json");
+    assert!(outcome.stderr.contains("psi is 3, the number of rows"), "{}", outcome.stderr);
+    assert_eq!(outcome.json()["psi"], 3);
+    room.write("equal.csv", format!("a,b\n{}", "1,2\n".repeat(40)));
+    let outcome = room.eyot("detect equal.csv -t 10 --json");
+    assert!(outcome.stderr.contains("same"), "{}", outcome.stderr);
+    assert_eq!(outcome.json()["flagged"], 0);
+}
