@@ -70,7 +70,11 @@ fn the_share_asked_for_is_flagged_and_scores_of_all_rows_are_written() {
     let scores = String::from_utf8(room.contents()["scores.csv"].clone()).unwrap();
     let lines: Vec<&str> = scores.lines().collect();
     assert_eq!((lines[0], lines.len()), ("row,score,probability,anomaly", 301));
-    assert_eq!(lines[1..].iter().filter(|line| line.ends_with(",1")).count(), 15);
+    let score = |line: &str| line.split(',').nth(1).unwrap().parse::<f64>().unwrap();
+    let flagged: Vec<f64> = lines[1..].iter().filter(|line| line.ends_with(",1")).map(|line| score(line)).collect();
+    // 5 % of 300 rows, and those that tie with the last of them.
+    let lowest = flagged.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(flagged.len() >= 15 && flagged.iter().filter(|&&score| score > lowest).count() < 15, "{flagged:?}");
 }
 
 #[test]
@@ -78,7 +82,8 @@ fn every_method_runs_and_threads_change_nothing() {
     let room = room();
     for method in ["idk", "inne", "norm", "iforest", "gaussian", "gaussian-nystrom", "ocsvm"] {
         for psi in ["auto", "8"] {
-            let args = format!("detect orders.csv --ignore truth,order -t 10 --method {method} --psi {psi} -q -o s.csv");
+            let args =
+                format!("detect orders.csv --ignore truth,order -t 10 --method {method} --psi {psi} -q -o s.csv");
             room.eyot(&format!("{args} --threads 1")).done();
             let one = room.contents()["s.csv"].clone();
             room.eyot(&format!("{args} --threads 2")).done();
@@ -93,7 +98,7 @@ fn a_report_is_one_file_that_names_the_odd_rows() {
     room.eyot("detect orders.csv --label truth --id order -t 20 --report r.html").done();
     let html = String::from_utf8(room.contents()["r.html"].clone()).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>") && html.contains("o-40") && html.contains("ROC curve"));
-    assert!(!html.contains("http://") && !html.contains("https://"), "a report needs nothing else");
+    assert!(!html.contains("src=") && !html.contains("href=\"http"), "a report needs nothing else");
 }
 
 #[test]
@@ -119,17 +124,17 @@ fn a_stream_is_scored_row_by_row_and_resumes_from_its_checkpoint() {
 #[test]
 fn groups_are_ranked() {
     let room = Room::new();
-    let mut text = "shop,size,hue\n".to_owned();
+    let mut text = "shop,size\n".to_owned();
     for shop in 0..30 {
         for row in 0..12 {
             // Every shop sells half small and half large things; shop 17 sells only large ones.
             let large = row % 2 == 0 || shop == 17;
-            let size = if large { 9.0 } else { 1.0 } + f64::from((shop * 7 + row * 3) % 10) / 20.0;
-            let _ = writeln!(text, "s{shop},{size},{}", (shop + row * 5) % 11);
+            let size = if large { 9.0 } else { 1.0 } + f64::from((shop * 37 + row * 53) % 101) / 100.0;
+            let _ = writeln!(text, "s{shop},{size}");
         }
     }
     room.write("shops.csv", text);
-    let object = room.eyot("detect shops.csv --bag shop -t 30 --json").json();
+    let object = room.eyot("detect shops.csv --bag shop --psi 8 --json").json();
     assert_eq!((&object["groups"], &object["top"][0]["group"]), (&30.into(), &"s17".into()));
     assert_eq!(object["top"][0]["rows"], 12);
 }

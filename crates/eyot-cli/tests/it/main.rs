@@ -7,6 +7,7 @@ mod program;
 
 mod demo;
 mod errors;
+mod detect;
 mod help;
 mod inspect;
 mod map;

@@ -30,12 +30,16 @@ impl Ids {
     }
 }
 
+/// Usual words for anomalies and for normal rows.
+const YES: [&str; 5] = ["1", "true", "yes", "anomaly", "outlier"];
+const NO: [&str; 5] = ["0", "false", "no", "normal", "inlier"];
+
 /// The truth about rows.
 pub(super) struct Labels {
     column: String,
     /// Up to three distinct values: a third is an error.
     values: Vec<String>,
-    codes: Vec<u8>,
+    second: Vec<bool>,
     anomalous: Vec<bool>,
     anomaly: usize,
 }
@@ -43,7 +47,7 @@ pub(super) struct Labels {
 impl Labels {
     pub(super) fn new(column: Option<&str>) -> Option<Self> {
         let column = column?.to_owned();
-        Some(Self { column, values: Vec::new(), codes: Vec::new(), anomalous: Vec::new(), anomaly: 0 })
+        Some(Self { column, values: Vec::new(), second: Vec::new(), anomalous: Vec::new(), anomaly: 0 })
     }
 
     pub(super) fn observe(&mut self, table: &Table) -> Result<()> {
@@ -63,7 +67,7 @@ impl Labels {
                     self.column, self.values[0], self.values[1], self.values[2]
                 )));
             }
-            self.codes.push(code as u8);
+            self.second.push(code == 1);
         }
         Ok(())
     }
@@ -77,19 +81,17 @@ impl Labels {
                 self.column
             )));
         }
-        const YES: [&str; 5] = ["1", "true", "yes", "anomaly", "outlier"];
-        const NO: [&str; 5] = ["0", "false", "no", "normal", "inlier"];
         let lower: Vec<String> = self.values.iter().map(|value| value.to_lowercase()).collect();
         let usual = |yes: usize| YES.contains(&lower[yes].as_str()) && NO.contains(&lower[1 - yes].as_str());
-        let second = self.codes.iter().filter(|&&code| code == 1).count();
+        let second = self.second.iter().filter(|&&second| second).count();
         self.anomaly = if usual(0) {
             0
         } else if usual(1) {
             1
         } else {
-            usize::from(2 * second <= self.codes.len())
+            usize::from(2 * second <= self.second.len())
         };
-        self.anomalous = self.codes.iter().map(|&code| usize::from(code) == self.anomaly).collect();
+        self.anomalous = self.second.iter().map(|&second| usize::from(second) == self.anomaly).collect();
         Ok(self)
     }
 

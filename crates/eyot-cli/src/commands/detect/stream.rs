@@ -27,7 +27,7 @@ struct State {
 
 /// Where rows go: into the first fit, then into the detector.
 enum Stage {
-    Warm { fit: Option<EncoderFit>, tables: Vec<Table>, rows: usize },
+    Warm { fit: Option<Box<EncoderFit>>, tables: Vec<Table>, rows: usize },
     Live(Box<State>),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, job: Job) -> anyhow::Result<()> {
             Stage::Warm { fit, tables, rows } => {
                 let fit = match fit {
                     Some(fit) => fit,
-                    None => fit.insert(EncoderFit::new(args.data.encoder_params(&name, table)?)),
+                    None => fit.insert(Box::new(EncoderFit::new(args.data.encoder_params(&name, table)?))),
                 };
                 fit.observe(table).with_context(|| name.clone())?;
                 tables.push(table.clone());
