@@ -129,7 +129,8 @@ impl Job {
         })
     }
 
-    fn seconds(&self) -> Seconds {
+    /// Time spent so far.
+    pub(crate) fn seconds(&self) -> Seconds {
         let [read, map, fit, score] = [0, 1, 2, 3].map(|phase: usize| self.spent[phase].get().as_secs_f64());
         Seconds { read, map, fit, score, total: self.started.elapsed().as_secs_f64() }
     }
@@ -158,11 +159,12 @@ struct Report<'a, P, O> {
     notes: &'a [String],
 }
 
+/// Seconds by phase.
 #[derive(Serialize)]
-struct Seconds {
-    read: f64,
-    map: f64,
-    fit: f64,
-    score: f64,
+pub(crate) struct Seconds {
+    pub(crate) read: f64,
+    pub(crate) map: f64,
+    pub(crate) fit: f64,
+    pub(crate) score: f64,
     total: f64,
 }

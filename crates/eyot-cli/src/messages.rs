@@ -104,6 +104,9 @@ fn hint(error: &anyhow::Error) -> Option<String> {
             format!("leave them out with --ignore {}", unknown.join(","))
         }
         Some(eyot::Error::Columns { .. }) => "the data must have the columns that the model was fitted on".into(),
+        Some(eyot::Error::Negative { .. }) => {
+            "scale the columns with --scale minmax, or move them to start at 0 with --shift".into()
+        }
         Some(eyot::Error::Param { .. }) => "`--help` says what each option means".into(),
         Some(_) => return None,
     };

@@ -28,3 +28,14 @@ pub(crate) struct OutputArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
+
+/// A picture of what came out.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ReportArgs {
+    /// Write a report with figures, one HTML file that needs nothing else
+    ///
+    /// Example: --report report.html
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+}

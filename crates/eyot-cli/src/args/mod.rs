@@ -26,5 +26,5 @@ mod run;
 
 pub(crate) use cells::CellArgs;
 pub(crate) use data::DataArgs;
-pub(crate) use files::{OutputArgs, SaveArgs};
+pub(crate) use files::{OutputArgs, ReportArgs, SaveArgs};
 pub(crate) use run::{MessageArgs, RunArgs};

@@ -29,6 +29,8 @@ macro_rules! commands {
 commands! {
     demo => Demo,
     detect => Detect,
+    train => Train,
+    predict => Predict,
     map => Map,
     inspect => Inspect,
     completions => Completions,

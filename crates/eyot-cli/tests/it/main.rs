@@ -13,3 +13,4 @@ mod inspect;
 mod map;
 mod parity;
 mod stop;
+mod train;

@@ -152,6 +152,11 @@ impl EncoderParams {
         self
     }
 
+    /// The column that is to be learned, if one was named.
+    pub fn target(&self) -> Option<&str> {
+        self.roles.target.as_deref()
+    }
+
     /// Checks the parameters.
     pub fn check(self) -> Result<Checked<Self>> {
         in_range("max_levels", self.max_levels, 1..=Self::MAX_LEVELS)?;

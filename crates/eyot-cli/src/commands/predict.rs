@@ -1,0 +1,231 @@
+//! `eyot predict`: any saved model on new rows.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use eyot::{Classes, ClassifierModel, Column, Encoder, ModelReader, Points, Run, Table, TextColumn};
+use eyot_io::{Cells, Format, TableWriter, load_model, output_format};
+use serde::Serialize;
+
+use crate::args::{DataArgs, OutputArgs, RunArgs};
+use crate::fit::encode;
+use crate::input::Input;
+use crate::job::{Job, Phase, Shared};
+
+const EXAMPLES: &str = "\
+EXAMPLES
+  Classes of new rows, as CSV:
+    eyot predict iris.eyot new.csv
+
+  With the names of the rows, to a file:
+    eyot predict model.eyot new.parquet --id customer -o predictions.csv
+
+  From a pipe, as one JSON object:
+    zcat new.csv.gz | eyot predict model.eyot - --format csv --json";
+
+/// Apply a saved model to new rows
+///
+/// Takes rows in the columns of the training data and writes, for each, its score and what that means: the class of a
+/// classifier, or whether a detector finds it anomalous. Scaling and category tables are part of the model. If the
+/// truth is there too, in --label or the column that was the target, a note says how many rows were right.
+///
+/// Files larger than memory stream through.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The saved model
+    model: PathBuf,
+
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// What a model says of one row.
+pub(crate) struct Prediction {
+    pub(crate) score: f64,
+    pub(crate) label: String,
+}
+
+/// A model that scores rows one by one. A new kind of model implements this and gets an arm in [`load`].
+trait RowModel {
+    /// The method's name.
+    fn method(&self) -> &str;
+    /// Raw rows to points.
+    fn encoder(&self) -> &Encoder;
+    /// What it was fitted with.
+    fn parameters(&self) -> serde_json::Value;
+    /// One prediction per row.
+    fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>>;
+    /// Whether labels are classes that can be compared with the target column.
+    fn is_classifier(&self) -> bool {
+        false
+    }
+}
+
+/// The model of a file, by its kind.
+fn load(from: &ModelReader<'_>) -> eyot::Result<Box<dyn RowModel>> {
+    match from.kind() {
+        ClassifierModel::KIND => Ok(Box::new(ClassifierModel::load(from)?)),
+        _ => Err(from.unknown_kind()),
+    }
+}
+
+impl RowModel for ClassifierModel {
+    fn method(&self) -> &str {
+        self.params.name()
+    }
+
+    fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(&self.params).unwrap_or_default()
+    }
+
+    fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>> {
+        let scores = self.classifier.scores(points, run)?;
+        let classes = self.classifier.head().classes_of(&scores, points.n_rows());
+        let width = self.classifier.n_scores();
+        let prediction = |(row, class): (usize, u32)| {
+            // With two classes the one score, else that of the class chosen.
+            let at = if width == 1 { 0 } else { class as usize };
+            let score = if width == 0 { 0.0 } else { scores[row * width + at] };
+            Prediction { score, label: self.classes.name(class).to_owned() }
+        };
+        Ok(classes.into_iter().enumerate().map(prediction).collect())
+    }
+
+    fn is_classifier(&self) -> bool {
+        true
+    }
+}
+
+#[derive(Serialize)]
+struct Own {
+    predictions: Vec<Line>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<serde_json::Value>,
+    score: f64,
+    label: String,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let job = Job::start("predict", &args.run);
+    let bytes = load_model(&args.model)?;
+    let model = ModelReader::parse(&bytes).and_then(|from| load(&from));
+    let model = model.with_context(|| args.model.display().to_string())?;
+    let mut input = Input::for_encoder(&args.data, model.encoder());
+    let json = args.run.messages.json;
+    let mut out = if json { None } else { Some(table_writer(args)?) };
+    let (mut rows, mut lines, mut truth) = (0, Vec::new(), Truth::default());
+    let target = args.data.label.as_deref().or(model.encoder().params().target());
+    encode(&mut input, &args.data, model.encoder(), &job, "score", |table, points| {
+        let predictions = job.timed(Phase::Score, || model.predict(points.as_points(), job.step()))?;
+        if let Some(target) = target.filter(|_| model.is_classifier()) {
+            truth.compare(table, target, &predictions);
+        }
+        let ids = args.data.id.as_deref().map(|name| id_column(table, name, input_name(args))).transpose()?;
+        match &mut out {
+            Some(out) => job.timed(Phase::Score, || write(out, table, args.data.id.as_deref().zip(ids), &predictions))?,
+            None => lines.extend(json_lines(table, ids, predictions)),
+        }
+        rows += table.n_rows;
+        Ok(())
+    })?;
+    if let Some(out) = out {
+        out.finish()?;
+    }
+    let accuracy = truth.accuracy();
+    if let Some(accuracy) = accuracy {
+        job.note(format!("the data has the truth too: {accuracy:.4} of the rows are predicted rightly"));
+    }
+    let facts: [(&str, String); 0] = [];
+    let shared = Shared {
+        method: model.method(),
+        rows,
+        columns: model.encoder().n_columns(),
+        seed: args.run.seed,
+        parameters: &model.parameters(),
+    };
+    job.finish(&shared, &Own { predictions: lines, accuracy }, &facts)
+}
+
+fn input_name(args: &Args) -> String {
+    args.data.data.display().to_string()
+}
+
+/// Where predictions go: a file by its extension, or CSV on stdout.
+fn table_writer(args: &Args) -> anyhow::Result<TableWriter> {
+    let path = args.output.output.clone().unwrap_or_else(|| "-".into());
+    let format = output_format(&path).unwrap_or(Format::Csv);
+    Ok(TableWriter::create(path, format)?)
+}
+
+/// The column that names the rows.
+fn id_column<'a>(table: &'a Table, name: &str, file: String) -> anyhow::Result<&'a Column> {
+    let known = || table.columns.iter().map(|column| column.name.clone()).collect();
+    let column = table.column(name);
+    column.ok_or_else(|| eyot_io::Error::NoColumn { file, column: name.to_owned(), known: known() }.into())
+}
+
+fn write(
+    out: &mut TableWriter,
+    table: &Table,
+    ids: Option<(&str, &Column)>,
+    predictions: &[Prediction],
+) -> anyhow::Result<()> {
+    let numbers: Vec<u64> = (table.first_row..).take(table.n_rows).map(|row| row as u64 + 1).collect();
+    let scores: Vec<f64> = predictions.iter().map(|prediction| prediction.score).collect();
+    let labels: TextColumn = predictions.iter().map(|prediction| Some(prediction.label.as_str())).collect();
+    let first = ids.map_or(("row", Cells::Integers(&numbers)), |(name, column)| (name, Cells::from(column)));
+    out.write(&[first, ("score", Cells::Numbers(&scores)), ("label", Cells::Text(&labels))])?;
+    Ok(())
+}
+
+fn json_lines(table: &Table, ids: Option<&Column>, predictions: Vec<Prediction>) -> Vec<Line> {
+    let line = |(at, Prediction { score, label }): (usize, Prediction)| {
+        let id = ids.map(|ids| match ids {
+            Column::Numbers(values) => serde_json::Value::from(values[at]),
+            Column::Text(text) => text.get(at).into(),
+        });
+        Line { row: id.is_none().then_some(table.first_row + at + 1), id, score, label }
+    };
+    predictions.into_iter().enumerate().map(line).collect()
+}
+
+/// Counts predictions that agree with the target column, where the data has one.
+#[derive(Default)]
+struct Truth {
+    classes: Classes,
+    rows: usize,
+    right: usize,
+}
+
+impl Truth {
+    fn compare(&mut self, table: &Table, target: &str, predictions: &[Prediction]) {
+        let Some(column) = table.columns.iter().find(|column| column.name == target) else { return };
+        // A target with holes, or with too many values, is nothing to compare with.
+        let Ok(truth) = self.classes.numbers_or_insert(column, table.first_row) else { return };
+        self.rows += truth.len();
+        self.right += truth.iter().zip(predictions).filter(|(truth, own)| self.classes.name(**truth) == own.label).count();
+    }
+
+    fn accuracy(&self) -> Option<f64> {
+        (self.rows > 0).then(|| self.right as f64 / self.rows as f64)
+    }
+}
