@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use eyot::{
     AdditiveKernel, AdditiveMapParams, AnyKernel, Chi2, Classes, Classifier, ClassifierModel, ClassifierParams,
     ClassifierTuning, Confusion, CvTable, Gaussian, Intersection, KernelSvmParams, Laplacian, LinearSvmParams, Loss,
-    PointsBuf, Polynomial, Scheme, Table, TableColumn, TunedClassifier, powers_of_two, psi_grid, rng_of,
+    PointsBuf, Polynomial, Scheme, Table, TableColumn, TunedClassifier, check_not_negative, powers_of_two, psi_grid, rng_of,
     stratified_folds,
 };
 use serde::Serialize;
@@ -211,6 +211,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let rows = Rows { points, labels };
     let context = || input.name().to_owned();
 
+    if args.needs_not_negative() {
+        check_not_negative(rows.points.as_points()).map_err(|error| named(error, &encoder)).with_context(context)?;
+    }
     let weights = args.balance.then(|| balanced(&rows.labels, classes.len()));
     let tuned = job.timed(Phase::Fit, || tune(args, &rows, &classes, weights.as_deref(), &job)).with_context(context)?;
     let params = match &tuned {
@@ -219,8 +222,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let checked = params.clone().check()?;
     let points = rows.points.as_points();
-    let name_column = |error| named(error, &encoder);
-    let map = job.timed(Phase::Map, || checked.fit_map(points, job.run())).map_err(name_column).with_context(context)?;
+    let map = job.timed(Phase::Map, || checked.fit_map(points, job.run())).with_context(context)?;
     let features = job.timed(Phase::Map, || map.encode(points, job.run()))?;
     let fit = job.timed(Phase::Fit, || checked.fit_head(&features, &rows.labels, classes.len(), None, job.run()))?;
     if !fit.converged {
@@ -249,6 +251,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         parameters: &model.params,
     };
     job.finish(&shared, &outcome.summary(), &outcome.facts(rows.labels.len(), columns))
+}
+
+impl Args {
+    /// Whether the method is defined for values of at least 0 only.
+    fn needs_not_negative(&self) -> bool {
+        match self.method {
+            MethodName::Chi2Svm => !self.shift,
+            MethodName::Svm => matches!(self.kernel, Some(KernelName::Chi2 | KernelName::Intersection)),
+            MethodName::IkSvm | MethodName::LinearSvm => false,
+        }
+    }
 }
 
 /// The target column of a table: the one named, or the label of svmlight.
