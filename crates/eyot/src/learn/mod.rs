@@ -4,6 +4,7 @@
 //! ([`Head`]), weights on explicit features (`Linear`), and sums of kernels over kept points (`Expansion`).
 
 mod loss;
+mod ik_ogd;
 mod linear;
 mod expansion;
 mod perceptron;
@@ -18,6 +19,10 @@ mod fogd;
 mod nogd;
 mod dualsgd;
 mod rrf;
+mod adaraker;
+mod any;
+#[cfg(test)]
+mod checks;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +35,8 @@ use crate::parallel::Run;
 use crate::partition::{Cell, CodeRow, Codes};
 use crate::rng::{Component, Rng, rng_of};
 
+pub use adaraker::{AdaRaker, AdaRakerParams};
+pub use any::{AnyLearner, LearnerParams, Method};
 pub use bogd::{Bogd, BogdParams, Removal};
 pub use bpas::{Bpas, BpasParams};
 pub use bsgd_m::{BsgdM, BsgdMParams};
@@ -37,6 +44,7 @@ pub use dualsgd::{DualSgd, DualSgdParams};
 use expansion::Expansion;
 pub use fogd::{Fogd, FogdParams};
 pub use forgetron::{Forgetron, ForgetronParams};
+pub use ik_ogd::{Form, IkOgd, IkOgdParams};
 use linear::Linear;
 pub use loss::{Head, OnlineLoss, Step, Target};
 pub use nogd::{Landmarks, Nogd, NogdParams};

@@ -1,0 +1,331 @@
+//! A learner chosen at run time, by the name of its method.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AdaRaker, AdaRakerParams, Ahead, Bogd, BogdParams, Bpas, BpasParams, BsgdM, BsgdMParams, DualSgd, DualSgdParams,
+    Fogd, FogdParams, Forgetron, ForgetronParams, Head, IkOgd, IkOgdParams, Input, Landmarks, Nogd, NogdParams, Ogd,
+    OgdParams, OnlineLearner, OnlineLoss, Perceptron, PerceptronParams, Projectron, ProjectronParams, Rbp, RbpParams,
+    Rrf, RrfParams, Scratch, Target,
+};
+use crate::data::Points;
+use crate::error::{Error, Result};
+use crate::kernel::{AnyKernel, Gaussian};
+use crate::map::IsolationMapParams;
+use crate::model::{ModelReader, ModelWriter, Persist};
+use crate::parallel::Run;
+use crate::params::{Checked, params};
+
+/// The name of a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Method {
+    /// Gradient descent on the isolation map.
+    #[serde(rename = "ik-ogd")]
+    IkOgd,
+    /// Reparameterised random features.
+    #[serde(rename = "rrf")]
+    Rrf,
+    /// Kernel gradient descent without a budget.
+    #[serde(rename = "ogd")]
+    Ogd,
+    /// Gradient descent on Nyström features.
+    #[serde(rename = "nogd")]
+    Nogd,
+    /// Gradient descent on random Fourier features.
+    #[serde(rename = "fogd")]
+    Fogd,
+    /// Ensemble of kernels that follows change.
+    #[serde(rename = "adaraker")]
+    AdaRaker,
+    /// Kernel perceptron without a budget.
+    #[serde(rename = "perceptron")]
+    Perceptron,
+    /// Perceptron with random removal.
+    #[serde(rename = "rbp")]
+    Rbp,
+    /// Perceptron that shrinks and drops the oldest.
+    #[serde(rename = "forgetron")]
+    Forgetron,
+    /// Perceptron that projects.
+    #[serde(rename = "projectron")]
+    Projectron,
+    /// Projectron that also learns inside the margin.
+    #[serde(rename = "projectron++")]
+    ProjectronPlus,
+    /// Budgeted passive-aggressive.
+    #[serde(rename = "bpas")]
+    Bpas,
+    /// Stochastic descent with merging.
+    #[serde(rename = "bsgd-m")]
+    BsgdM,
+    /// Bounded gradient descent.
+    #[serde(rename = "bogd")]
+    Bogd,
+    /// Exact core plus random features.
+    #[serde(rename = "dualsgd")]
+    DualSgd,
+}
+
+impl Method {
+    /// All methods with the names users write.
+    pub const NAMES: [(&'static str, Self); 15] = [
+        ("ik-ogd", Self::IkOgd),
+        ("rrf", Self::Rrf),
+        ("ogd", Self::Ogd),
+        ("nogd", Self::Nogd),
+        ("fogd", Self::Fogd),
+        ("adaraker", Self::AdaRaker),
+        ("perceptron", Self::Perceptron),
+        ("rbp", Self::Rbp),
+        ("forgetron", Self::Forgetron),
+        ("projectron", Self::Projectron),
+        ("projectron++", Self::ProjectronPlus),
+        ("bpas", Self::Bpas),
+        ("bsgd-m", Self::BsgdM),
+        ("bogd", Self::Bogd),
+        ("dualsgd", Self::DualSgd),
+    ];
+
+    /// The name users write.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it can learn numbers too, not only classes.
+    pub const fn can_regress(self) -> bool {
+        !matches!(self, Self::ProjectronPlus | Self::Bpas | Self::BsgdM)
+    }
+
+    /// Whether its memory grows with the stream.
+    pub const fn grows(self) -> bool {
+        matches!(self, Self::Ogd | Self::Perceptron)
+    }
+}
+
+params! {
+    /// Parameters of any method; what is `None` takes the method's own default, what a method has no use for is
+    /// ignored by it.
+    pub struct LearnerParams {
+        /// The method.
+        method: Method = Method::IkOgd,
+        /// Whether to learn numbers instead of classes.
+        regress: bool = false,
+        /// What is minimised.
+        loss: Option<OnlineLoss> = None,
+        /// Errors of numbers within it count as none.
+        epsilon: Option<f64> = None,
+        /// The kernel; Gaussian with γ = 1 by default.
+        kernel: Option<AnyKernel> = None,
+        /// The rate η.
+        eta: Option<f64> = None,
+        /// The rate of RRF's log-widths; that of the weights by default.
+        eta_width: Option<f64> = None,
+        /// RRF: log-width to begin with.
+        log_width: Option<f64> = None,
+        /// Decay or regularisation λ.
+        lambda: Option<f64> = None,
+        /// Most points to keep, B, or landmarks, b.
+        budget: Option<usize> = None,
+        /// Most Nyström features, r.
+        rank: Option<usize> = None,
+        /// Nyström: which points are landmarks.
+        landmarks: Option<Landmarks> = None,
+        /// Random frequencies D; there are 2D features.
+        frequencies: Option<usize> = None,
+        /// Longest step C of BPA-S.
+        c: Option<f64> = None,
+        /// IK-OGD: form, scale and intercept.
+        ik: IkOgdParams = IkOgdParams::default(),
+        /// IK-OGD: the map.
+        map: IsolationMapParams = IsolationMapParams::default(),
+        /// Seed of everything random.
+        seed: u64 = 0,
+    }
+}
+
+/// Sets the fields that are given, keeps the defaults of the others.
+macro_rules! with_given {
+    ($params:expr, $given:expr, [$($field:ident),*]) => {{
+        let mut params = $params;
+        $(if let Some(value) = $given.$field { params.$field = value; })*
+        params
+    }};
+}
+
+impl LearnerParams {
+    /// The loss that will be minimised.
+    pub fn loss_or_default(&self) -> OnlineLoss {
+        self.loss.unwrap_or(match (self.regress, self.method) {
+            (true, _) => OnlineLoss::Squared,
+            (false, Method::AdaRaker) => OnlineLoss::Logistic,
+            (false, _) => OnlineLoss::Hinge,
+        })
+    }
+
+    /// γ of the Gaussian kernel, for methods that need that kernel.
+    fn gamma(&self) -> Result<f64> {
+        match self.kernel {
+            None => Ok(1.0),
+            Some(AnyKernel::Gaussian(Gaussian { gamma })) => Ok(gamma),
+            Some(other) => {
+                let expected = format!("gaussian for {}", self.method.name());
+                Err(Error::Param { name: "kernel", expected, got: other.name().into() })
+            }
+        }
+    }
+
+    /// Checks what does not depend on the method; the rest is checked on starting.
+    pub fn check(self) -> Result<Checked<Self>> {
+        let loss = self.loss_or_default();
+        if loss.is_regression() != self.regress {
+            let expected = if self.regress { "absolute, squared or insensitive" } else { "hinge or logistic" };
+            return Err(Error::Param { name: "loss", expected: expected.into(), got: loss.name().into() });
+        }
+        if self.regress && !self.method.can_regress() {
+            let able: Vec<_> = Method::NAMES.iter().filter(|(_, method)| method.can_regress()).map(|m| m.0).collect();
+            let expected = format!("one that can learn numbers ({})", able.join(", "));
+            return Err(Error::Param { name: "method", expected, got: self.method.name().into() });
+        }
+        Ok(Checked::new(self))
+    }
+}
+
+impl Checked<LearnerParams> {
+    /// A learner that begins with these points: its map or landmarks come from them, and later points must be like
+    /// them. It has learned nothing yet.
+    pub fn start(&self, initial: Points<'_>, run: Run<'_>) -> Result<AnyLearner> {
+        let (given, loss, seed) = (&**self, self.loss_or_default(), self.seed);
+        if let Some(kernel) = given.kernel {
+            kernel.check()?;
+            kernel.check_points(initial)?;
+        }
+        Ok(match given.method {
+            Method::IkOgd => {
+                let params = with_given!(given.ik.clone().loss(loss), given, [eta, epsilon]);
+                let map = given.map.clone().seed(seed).check()?;
+                AnyLearner::IkOgd(params.check()?.start(&map, initial, run)?)
+            }
+            Method::Rrf => {
+                let mut params = RrfParams::default().loss(loss).seed(seed);
+                params = with_given!(params, given, [eta, epsilon, frequencies, lambda, log_width]);
+                let eta_width = given.eta_width.unwrap_or(params.eta);
+                AnyLearner::Rrf(params.eta_width(eta_width).check()?.start(initial))
+            }
+            Method::Ogd => {
+                let params = with_given!(OgdParams::default().loss(loss), given, [kernel, eta, epsilon, lambda]);
+                AnyLearner::Ogd(params.check()?.start(initial))
+            }
+            Method::Nogd => {
+                let params = NogdParams::default().loss(loss).seed(seed);
+                let params = with_given!(params, given, [kernel, eta, epsilon, budget, rank, landmarks]);
+                AnyLearner::Nogd(params.check()?.start(initial, run)?)
+            }
+            Method::Fogd => {
+                let params = FogdParams::default().loss(loss).seed(seed);
+                let params = with_given!(params, given, [kernel, eta, epsilon, lambda, frequencies]);
+                AnyLearner::Fogd(params.check()?.start(initial))
+            }
+            Method::AdaRaker => {
+                let params = AdaRakerParams::default().loss(loss).seed(seed);
+                let params = with_given!(params, given, [eta, epsilon, lambda, frequencies]);
+                AnyLearner::AdaRaker(params.check()?.start(initial))
+            }
+            Method::Perceptron => {
+                let params = with_given!(PerceptronParams::default().loss(loss), given, [kernel, eta, epsilon]);
+                AnyLearner::Perceptron(params.check()?.start(initial))
+            }
+            Method::Rbp => {
+                let params = RbpParams::default().loss(loss).seed(seed);
+                AnyLearner::Rbp(with_given!(params, given, [kernel, eta, epsilon, budget]).check()?.start(initial))
+            }
+            Method::Forgetron => {
+                let params = with_given!(ForgetronParams::default().loss(loss), given, [kernel, eta, epsilon, budget]);
+                AnyLearner::Forgetron(params.check()?.start(initial))
+            }
+            Method::Projectron | Method::ProjectronPlus => {
+                let params = ProjectronParams::default().loss(loss).margins(given.method == Method::ProjectronPlus);
+                let params = with_given!(params, given, [kernel, eta, epsilon, budget]);
+                AnyLearner::Projectron(params.check()?.start(initial))
+            }
+            Method::Bpas => {
+                let params = with_given!(BpasParams::default().loss(loss), given, [kernel, c, budget]);
+                AnyLearner::Bpas(params.check()?.start(initial))
+            }
+            Method::BsgdM => {
+                let params = BsgdMParams::default().loss(loss).gamma(given.gamma()?);
+                AnyLearner::BsgdM(with_given!(params, given, [lambda, budget]).check()?.start(initial))
+            }
+            Method::Bogd => {
+                let params = BogdParams::default().loss(loss).seed(seed);
+                let params = with_given!(params, given, [kernel, eta, epsilon, lambda, budget]);
+                AnyLearner::Bogd(params.check()?.start(initial))
+            }
+            Method::DualSgd => {
+                let params = DualSgdParams::default().loss(loss).gamma(given.gamma()?).seed(seed);
+                let params = with_given!(params, given, [epsilon, lambda, budget, frequencies]);
+                AnyLearner::DualSgd(params.check()?.start(initial))
+            }
+        })
+    }
+}
+
+/// Declares the enum, its dispatch and its bytes.
+macro_rules! any_learner {
+    ($($name:ident),*) => {
+        /// A learner of any method.
+        #[derive(Debug, Clone)]
+        #[allow(missing_docs, reason = "each variant holds the learner of its name")]
+        pub enum AnyLearner { $($name($name),)* }
+
+        /// Runs an expression on the learner inside.
+        macro_rules! with_learner {
+            ($any:expr, $learner:ident => $body:expr) => {
+                match $any { $(AnyLearner::$name($learner) => $body,)* }
+            };
+        }
+
+        impl Persist for AnyLearner {
+            fn save(&self, out: &mut ModelWriter, prefix: &str) {
+                match self {
+                    $(Self::$name(learner) => {
+                        out.put_json(&format!("{prefix}.learner"), &stringify!($name));
+                        learner.save(out, prefix);
+                    })*
+                }
+            }
+
+            fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+                let name: String = from.json(&format!("{prefix}.learner"))?;
+                match name.as_str() {
+                    $(stringify!($name) => $name::load(from, prefix).map(Self::$name),)*
+                    other => Err(Error::Model(format!("this program does not know a learner `{other}`"))),
+                }
+            }
+        }
+    };
+}
+any_learner!(IkOgd, Rrf, Ogd, Nogd, Fogd, AdaRaker, Perceptron, Rbp, Forgetron, Projectron, Bpas, BsgdM, Bogd, DualSgd);
+
+impl OnlineLearner for AnyLearner {
+    fn head(&self) -> &Head {
+        with_learner!(self, learner => learner.head())
+    }
+    fn head_mut(&mut self) -> &mut Head {
+        with_learner!(self, learner => learner.head_mut())
+    }
+    fn widen(&mut self) {
+        with_learner!(self, learner => learner.widen());
+    }
+    fn score(&self, x: Input<'_>, at: &mut Scratch) {
+        with_learner!(self, learner => learner.score(x, at));
+    }
+    fn update(&mut self, x: Input<'_>, target: Target, at: &mut Scratch) {
+        with_learner!(self, learner => learner.update(x, target, at));
+    }
+    fn map_ahead(&self, points: Points<'_>, run: Run<'_>) -> Result<Ahead> {
+        with_learner!(self, learner => learner.map_ahead(points, run))
+    }
+    fn n_kept(&self) -> Option<usize> {
+        with_learner!(self, learner => learner.n_kept())
+    }
+}
