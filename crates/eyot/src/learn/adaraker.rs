@@ -58,7 +58,7 @@ impl AdaRakerParams {
         (0..self.kernels)
             .map(|p| {
                 let noise = orthogonal_noise(self.seed, p as u32, self.frequencies, columns, self.row_length);
-                FourierMap::new(noise, 2f64.powi(self.first_exponent + p as i32), true)
+                FourierMap::new(noise, 2f64.powi(self.first_exponent) * 2f64.powf(p as f64), true)
             })
             .collect()
     }
@@ -132,7 +132,7 @@ impl Checked<AdaRakerParams> {
 
 impl AdaRaker {
     fn rate(&self, level: usize) -> f64 {
-        (self.params.eta / 2f64.powi(level as i32).sqrt()).min(0.5)
+        (self.params.eta / 2f64.powf(level as f64).sqrt()).min(0.5)
     }
 
     fn width(&self) -> usize {
@@ -183,13 +183,17 @@ fn shares_into(logs: &[f64], out: &mut Vec<f64>) {
     out.clear();
     out.extend(logs.iter().map(|log| (log - top).exp()));
     let total: f64 = out.iter().sum();
-    out.iter_mut().for_each(|share| *share /= total);
+    for share in out.iter_mut() {
+        *share /= total;
+    }
 }
 
 /// Keeps logarithms near 0 without changing their differences.
 fn recentre(logs: &mut [f64]) {
     let top = logs.iter().fold(f64::NEG_INFINITY, |top, &log| top.max(log));
-    logs.iter_mut().for_each(|log| *log = (*log - top).max(-700.0));
+    for log in logs.iter_mut() {
+        *log = (*log - top).max(-700.0);
+    }
 }
 
 impl OnlineLearner for AdaRaker {

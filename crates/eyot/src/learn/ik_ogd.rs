@@ -160,10 +160,10 @@ impl IkOgd {
     }
 
     /// Σ β_j · matches with every kept point.
-    fn sum_kept(&self, cells: impl Iterator<Item = Cell> + Clone, scores: &mut [f64]) {
+    fn sum_kept(&self, cells: &[Cell], scores: &mut [f64]) {
         let kept = self.kept.cells.chunks_exact(self.map.t());
         for (kept, beta) in kept.zip(self.kept.coefficients.chunks_exact(scores.len())) {
-            let matches = kept.iter().zip(cells.clone()).filter(|&(&x, y)| x == y && x != NONE).count() as f64;
+            let matches = kept.iter().zip(cells).filter(|&(x, y)| x == y && *x != NONE).count() as f64;
             scores.iter_mut().zip(beta).for_each(|(score, beta)| *score += beta * matches);
         }
     }
@@ -216,7 +216,7 @@ impl OnlineLearner for IkOgd {
             (Form::Primal, Some(codes)) => self.sum_cells(codes.features(), &mut at.scores),
             (Form::Primal, None) => self.sum_cells(features_of(&cells, self.map.psi()), &mut at.scores),
             (Form::Naive, _) => self.sum_all(features_of(&cells, self.map.psi()), at),
-            (Form::Dual, _) => self.sum_kept(cells.iter().copied(), &mut at.scores),
+            (Form::Dual, _) => self.sum_kept(&cells, &mut at.scores),
         }
         at.cells = cells;
         let divisor = self.divisor();

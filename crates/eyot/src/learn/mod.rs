@@ -21,6 +21,7 @@ mod dualsgd;
 mod rrf;
 mod adaraker;
 mod any;
+mod model;
 #[cfg(test)]
 mod checks;
 
@@ -47,6 +48,7 @@ pub use forgetron::{Forgetron, ForgetronParams};
 pub use ik_ogd::{Form, IkOgd, IkOgdParams};
 use linear::Linear;
 pub use loss::{Head, OnlineLoss, Step, Target};
+pub use model::OnlineModel;
 pub use nogd::{Landmarks, Nogd, NogdParams};
 pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};
@@ -185,6 +187,19 @@ pub trait OnlineLearner: Sync {
         self.update(x, target, at);
         self.head_mut().steps = step + 1;
         Ok(())
+    }
+
+    /// Predicts a point from what was known before, its class not among it if it is new, then learns from it.
+    fn predict_then_learn(&mut self, x: Input<'_>, target: Target, at: &mut Scratch) -> Result<Target> {
+        if matches!(target, Target::Class(class) if class as usize >= self.head().classes) {
+            check_width(self.head(), x.row)?;
+            self.score(x, at);
+            let predicted = self.head().predict(&at.scores);
+            self.learn(x, target, at)?;
+            return Ok(predicted);
+        }
+        self.learn(x, target, at)?;
+        Ok(self.head().predict(&at.scores))
     }
 }
 
