@@ -145,6 +145,11 @@ impl DetectorParams {
         self
     }
 
+    /// The method's name, as users write it.
+    pub const fn name(&self) -> &'static str {
+        self.method.name()
+    }
+
     /// Checks the ranges.
     pub fn check(self) -> Result<Checked<Self>> {
         if let Some(psi) = self.psi {
