@@ -16,7 +16,7 @@ use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range, positive};
 use crate::partition::Partition;
-use crate::score::{Contamination, Threshold};
+use crate::score::{Contamination, Threshold, quantile};
 use crate::solve::OneClassParams;
 
 /// The methods of detection.
@@ -270,14 +270,29 @@ impl AnyDetector {
         }
     }
 
-    /// The threshold for the scores of the fitting data. Similarities end at 0: a row without any is as odd as can be,
-    /// and is flagged wherever the fence of [`Contamination::Auto`] is, unless a tenth of all rows are like that.
+    /// The threshold for the scores of the fitting data. Many scores have an end that is reached by whatever is far
+    /// enough away; there the fence of [`Contamination::Auto`] may lie beyond it, and nothing could ever be flagged. So
+    /// rows that have come 95 % of the way from the median to the end are flagged too, unless a tenth of all have.
     pub fn threshold(&self, scores: &[f64], contamination: Contamination) -> Result<Threshold> {
         let threshold = Threshold::fit(scores, contamination)?;
-        let bounded = matches!(self, Self::Idk(_) | Self::Norm(_));
-        let at_bound = scores.iter().filter(|&&score| score >= 0.0).count();
-        let cap = bounded && contamination == Contamination::Auto && 10 * at_bound <= scores.len();
-        Ok(if cap { threshold.at_most(0.0) } else { threshold })
+        let Some(highest) = self.highest().filter(|_| contamination == Contamination::Auto) else {
+            return Ok(threshold);
+        };
+        let mut sorted = scores.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let near_end = highest - 0.05 * (highest - quantile(&sorted, 0.5));
+        let there = sorted.len() - sorted.partition_point(|&score| score < near_end);
+        Ok(if 10 * there <= sorted.len() { threshold.at_most(near_end) } else { threshold })
+    }
+
+    /// The score of a row infinitely far away, where that is an end.
+    fn highest(&self) -> Option<f64> {
+        match self {
+            Self::Idk(_) | Self::Norm(_) | Self::Gaussian(_) => Some(0.0),
+            Self::Inne(_) => Some(1.0),
+            Self::MultiScale(model) => Some(model.highest()),
+            Self::Iforest(_) | Self::GaussianNystrom(_) | Self::Ocsvm(_) => None,
+        }
     }
 
     /// Rows that stand for the data, for methods that cannot use them all.
@@ -414,6 +429,18 @@ mod tests {
         for params in every() {
             let scores = fit(&params, &points, Run::single()).1;
             assert!(scores.iter().all(|&score| score <= scores[300]), "{params:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_far_away_is_flagged_and_most_others_are_not() {
+        let points = blob_with_outlier(400, 2);
+        for params in every().into_iter().filter(|params| params.method != DetectMethod::Ocsvm) {
+            let (detector, scores) = fit(&params, &points, Run::single());
+            let threshold = detector.threshold(&scores, Contamination::Auto).unwrap();
+            assert!(threshold.flags(scores[400]), "{params:?}: {} {threshold:?}", scores[400]);
+            let flagged = scores.iter().filter(|&&score| threshold.flags(score)).count();
+            assert!(flagged <= 40, "{params:?}: {flagged}");
         }
     }
 

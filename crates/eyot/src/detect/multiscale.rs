@@ -122,7 +122,7 @@ impl Checked<MultiScaleParams> {
         }
         let levels = model.levels(points, run)?;
         model.find_footing(&levels);
-        let scores = levels.chunks(model.ends.len()).map(|levels| model.combine(levels).0).collect();
+        let scores = levels.chunks(model.ends.len()).map(|levels| model.combine(levels).score).collect();
         Ok((model, scores))
     }
 }
@@ -150,7 +150,7 @@ struct Scale {
 /// Why a multi-scale detector finds a row odd.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScaleReason {
-    /// The ψ at which the row is most anomalous.
+    /// The coarsest ψ at which the row is nearly as anomalous as anywhere.
     pub psi: usize,
     /// By how many spreads it is above the middle of the fitting data there.
     pub excess: f64,
@@ -192,6 +192,9 @@ const MOST_WORK: f64 = 3e11;
 /// Scales up to this ψ count as coarse: a ball then stands for 1/16 of the data or more.
 const COARSE: usize = 16;
 
+/// A scale speaks for a row if it is this much as odd there as anywhere.
+const SPOKE: f64 = 0.75;
+
 /// A spread below this is none: all rows have the same score at that scale.
 const NO_SPREAD: f64 = 1e-12;
 
@@ -211,12 +214,19 @@ impl MultiScale {
         self.map.t()
     }
 
-    /// The scale that spoke for each row.
+    /// The score of a row infinitely far away: in no ball at any scale.
+    pub(super) fn highest(&self) -> f64 {
+        let outside = if self.rule == ScaleRule::Similarity { 0.0 } else { 1.0 };
+        self.combine(&vec![outside; self.ends.len()]).score
+    }
+
+    /// The scale that spoke for each row: the coarsest of those at which it is nearly as odd as anywhere, since what
+    /// is far from everything is also odd among its neighbours.
     pub fn reasons(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<ScaleReason>> {
         let levels = self.levels(points, run)?;
         let reason = |levels| {
-            let (_, at, excess) = self.combine(levels);
-            ScaleReason { psi: self.ends[at], excess, kind: ScaleKind::of(self.ends[at]) }
+            let Combined { psi, excess, .. } = self.combine(levels);
+            ScaleReason { psi, excess, kind: ScaleKind::of(psi) }
         };
         Ok(levels.chunks(self.ends.len()).map(reason).collect())
     }
@@ -292,20 +302,32 @@ impl MultiScale {
         }
     }
 
-    /// The score of a row from its u at every scale, the scale that is most anomalous, and how much it is there.
-    fn combine(&self, levels: &[f64]) -> (f64, usize, f64) {
-        let (mut first, mut second, mut at) = (f64::NEG_INFINITY, f64::NEG_INFINITY, 0);
-        for (m, (level, scale)) in levels.iter().zip(&self.scales).enumerate() {
-            let excess = if scale.spread < NO_SPREAD { 0.0 } else { (level - scale.centre) / scale.spread };
+    /// The score of a row from its u at every scale, and the scale that spoke.
+    fn combine(&self, levels: &[f64]) -> Combined {
+        let excess = |(level, scale): (&f64, &Scale)| {
+            if scale.spread < NO_SPREAD { 0.0 } else { (level - scale.centre) / scale.spread }
+        };
+        let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for excess in levels.iter().zip(&self.scales).map(excess) {
             if excess > first {
-                (second, first, at) = (first, excess, m);
+                (second, first) = (first, excess);
             } else if excess > second {
                 second = excess;
             }
         }
         let score = if second.is_finite() { f64::midpoint(first, second) } else { first };
-        (score, at, first)
+        let spoke =
+            levels.iter().zip(&self.scales).map(excess).enumerate().find(|(_, excess)| *excess >= SPOKE * first);
+        let (at, excess) = spoke.unwrap_or((0, first));
+        Combined { score, psi: self.ends[at], excess }
     }
+}
+
+/// What all scales together say of a row.
+struct Combined {
+    score: f64,
+    psi: usize,
+    excess: f64,
 }
 
 impl Detector for MultiScale {
@@ -317,7 +339,7 @@ impl Detector for MultiScale {
         let n_scales = self.ends.len();
         let mut levels = vec![0.0; scores.len() * n_scales];
         self.levels_of_chunk(points, &mut levels);
-        scores.iter_mut().zip(levels.chunks(n_scales)).for_each(|(score, levels)| *score = self.combine(levels).0);
+        scores.iter_mut().zip(levels.chunks(n_scales)).for_each(|(score, levels)| *score = self.combine(levels).score);
         Ok(())
     }
 }
