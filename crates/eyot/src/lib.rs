@@ -23,12 +23,6 @@
 //! assert!(codes.row(0).similarity(codes.row(1)) > codes.row(0).similarity(codes.row(3)));
 //! # Ok::<(), eyot::Error>(())
 //! ```
-#![allow(
-    dead_code,
-    unused_imports,
-    unreachable_pub,
-    reason = "while the stages are being filled; goes with the last one"
-)]
 
 mod error;
 mod params;

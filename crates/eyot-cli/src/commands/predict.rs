@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use eyot::{Classes, ClassifierModel, Column, Encoder, ModelReader, Points, Run, Table, TextColumn};
+use eyot::{Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, ModelReader, Points, Run, Table, TextColumn};
 use eyot_io::{Cells, Format, TableWriter, load_model, output_format};
 use serde::Serialize;
 
@@ -72,6 +72,7 @@ trait RowModel {
 fn load(from: &ModelReader<'_>) -> eyot::Result<Box<dyn RowModel>> {
     match from.kind() {
         ClassifierModel::KIND => Ok(Box::new(ClassifierModel::load(from)?)),
+        DetectorModel::KIND => Ok(Box::new(DetectorModel::load(from)?)),
         _ => Err(from.unknown_kind()),
     }
 }
@@ -104,6 +105,26 @@ impl RowModel for ClassifierModel {
 
     fn is_classifier(&self) -> bool {
         true
+    }
+}
+
+impl RowModel for DetectorModel {
+    fn method(&self) -> &str {
+        self.params.name()
+    }
+
+    fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        serde_json::to_value(&self.params).unwrap_or_default()
+    }
+
+    fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>> {
+        let label = |score| if self.threshold.flags(score) { "anomaly" } else { "normal" };
+        let scores = self.detector.score(points, run)?;
+        Ok(scores.into_iter().map(|score| Prediction { score, label: label(score).into() }).collect())
     }
 }
 

@@ -181,3 +181,27 @@ fn few_rows_equal_rows_and_constant_columns_end_in_an_answer() {
     assert!(outcome.stderr.contains("same"), "{}", outcome.stderr);
     assert_eq!(outcome.json()["flagged"], 0);
 }
+
+#[test]
+fn a_saved_detector_predicts_the_scores_of_the_fit_bit_for_bit() {
+    let room = Room::new();
+    let mut text = "x,y\n".to_owned();
+    for row in 0..300 {
+        let _ = writeln!(text, "{},{}", f64::from(row * 37 % 101) / 7.0, f64::from(row * 53 % 89) / 11.0);
+    }
+    text += "400,-3\n";
+    room.write("data.csv", text);
+    for method in ["--psi auto", "--psi 16", "--method iforest", "--method inne --psi 16", "--method gaussian"] {
+        room.eyot(&format!("detect data.csv {method} -o scores.csv -f odd.eyot --contamination 0.01")).done();
+        let fitted = String::from_utf8(room.read("scores.csv")).unwrap();
+        let predicted = room.eyot("predict odd.eyot data.csv").text();
+        let fitted = fitted.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+        let mut rows = 0;
+        for (fitted, predicted) in fitted.zip(predicted.lines().skip(1)) {
+            let flag = if fitted[3] == "1" { "anomaly" } else { "normal" };
+            assert_eq!(format!("{},{},{flag}", fitted[0], fitted[1]), predicted, "{method}");
+            rows += 1;
+        }
+        assert_eq!(rows, 301);
+    }
+}

@@ -15,7 +15,6 @@ use crate::data::{Points, PointsBuf};
 use crate::error::{Error, Result};
 use crate::kernel::{Gaussian, Kernel};
 use crate::model::{ModelReader, ModelWriter, Persist};
-use crate::parallel::Run;
 use crate::params::positive;
 use crate::rng::{Component, rng_of};
 
@@ -136,6 +135,7 @@ impl Persist for GaussianMean {
 mod tests {
     use super::super::testing::blob_with_outlier;
     use super::*;
+    use crate::parallel::Run;
 
     #[test]
     fn the_score_is_minus_the_mean_kernel() {

@@ -34,7 +34,8 @@ impl RrfMap {
         Self { noise, start, log_widths: vec![start; columns], s }
     }
 
-    /// Puts back learned log-widths; columns beyond them start afresh.
+    /// Other log-widths than those that were learned.
+    #[cfg(test)]
     pub(crate) fn set_log_widths(&mut self, log_widths: Vec<f64>) {
         self.log_widths = log_widths;
     }
