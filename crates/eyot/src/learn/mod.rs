@@ -22,6 +22,7 @@ mod rrf;
 mod adaraker;
 mod any;
 mod model;
+mod progressive;
 #[cfg(test)]
 mod checks;
 
@@ -52,6 +53,10 @@ pub use model::OnlineModel;
 pub use nogd::{Landmarks, Nogd, NogdParams};
 pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};
+pub use progressive::{
+    AHEAD, Tally, Targets, batch, blocks, choose_by_cv, choose_by_pass, evaluate, least, mean_and_deviation,
+    permutation, prequential,
+};
 pub use projectron::{Projectron, ProjectronParams};
 pub use rbp::{Rbp, RbpParams};
 pub use rrf::{Rrf, RrfParams};
