@@ -288,10 +288,10 @@ impl AnyDetector {
     /// The score of a row infinitely far away, where that is an end.
     fn highest(&self) -> Option<f64> {
         match self {
-            Self::Idk(_) | Self::Norm(_) | Self::Gaussian(_) => Some(0.0),
+            Self::Idk(_) | Self::Norm(_) | Self::Gaussian(_) | Self::GaussianNystrom(_) => Some(0.0),
             Self::Inne(_) => Some(1.0),
             Self::MultiScale(model) => Some(model.highest()),
-            Self::Iforest(_) | Self::GaussianNystrom(_) | Self::Ocsvm(_) => None,
+            Self::Iforest(_) | Self::Ocsvm(_) => None,
         }
     }
 

@@ -189,11 +189,11 @@ const DEFAULT_MAX_PSI: usize = 4096;
 /// What all rows may cost by default, in columns of distances.
 const MOST_WORK: f64 = 3e11;
 
-/// Scales up to this ψ count as coarse: a ball then stands for 1/16 of the data or more.
-const COARSE: usize = 16;
+/// Scales up to this ψ count as coarse: a ball then stands for about an eighth of the data or more.
+const COARSE: usize = 8;
 
 /// A scale speaks for a row if it is this much as odd there as anywhere.
-const SPOKE: f64 = 0.75;
+const SPOKE: f64 = 0.85;
 
 /// A spread below this is none: all rows have the same score at that scale.
 const NO_SPREAD: f64 = 1e-12;
