@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
         Self { threads: self.threads, watch: Some(watch) }
     }
 
-    /// The same watcher, on the calling thread alone: for work inside an outer parallel loop.
+    /// On the calling thread alone and unwatched: for work inside an outer parallel loop, which reports for it.
     #[must_use]
     pub const fn inner(self) -> Self {
         Self { threads: 1, watch: None }
