@@ -57,6 +57,11 @@ impl Input {
         input
     }
 
+    /// Data for a single pass: rows go by and nothing is kept.
+    pub(crate) fn once(args: &DataArgs) -> Self {
+        Self::new(args, false)
+    }
+
     /// Data for several passes.
     pub(crate) fn again(args: &DataArgs) -> Self {
         Self::new(args, true)

@@ -84,6 +84,13 @@ impl Job {
         self.notes.borrow_mut().push(text);
     }
 
+    /// A line of a table that grows while the work goes on, to stderr.
+    pub(crate) fn line(&self, text: &str) {
+        if !self.messages.quiet {
+            self.progress.aside(|| messages::detail(text));
+        }
+    }
+
     /// Says something to those who asked for details.
     pub(crate) fn detail(&self, text: impl FnOnce() -> String) {
         if self.verbose {

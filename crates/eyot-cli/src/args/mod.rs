@@ -22,9 +22,11 @@ macro_rules! names {
 mod cells;
 mod data;
 mod files;
+mod learn;
 mod run;
 
 pub(crate) use cells::CellArgs;
 pub(crate) use data::DataArgs;
 pub(crate) use files::{OutputArgs, ReportArgs, SaveArgs};
+pub(crate) use learn::{LearnerArgs, Psi, method};
 pub(crate) use run::{MessageArgs, RunArgs};

@@ -32,6 +32,7 @@ commands! {
     train => Train,
     predict => Predict,
     map => Map,
+    stream => Stream,
     inspect => Inspect,
     completions => Completions,
     man => Man,

@@ -1,0 +1,161 @@
+//! Which online learner, and its parameters.
+
+use anyhow::Context;
+use clap::Args;
+use eyot::{
+    AnyKernel, Chi2, Gaussian, Intersection, Landmarks, Laplacian, LearnerParams, Method, OnlineLoss, Polynomial,
+};
+
+use super::CellArgs;
+
+/// Parameters of online learners. What a method has no use for, it ignores.
+#[derive(Args, Debug, Clone)]
+#[command(next_help_heading = "Learner")]
+pub(crate) struct LearnerArgs {
+    /// What is predicted: classes of any kind, or numbers
+    #[arg(long, value_name = "TASK", default_value = "classify", value_parser = ["classify", "regress"])]
+    task: String,
+
+    /// What is minimised [default: hinge for classes, squared for numbers]
+    ///
+    /// hinge or logistic for classes; absolute, squared or insensitive for numbers.
+    #[arg(long, value_name = "NAME", value_parser = loss)]
+    loss: Option<OnlineLoss>,
+
+    /// Errors of numbers up to this count as none (ogd, nogd, fogd, bogd, perceptrons, insensitive loss)
+    #[arg(long, value_name = "F")]
+    epsilon: Option<f64>,
+
+    /// Rate of learning, η [default: the method's own]
+    ///
+    /// ik-ogd, ogd and nogd: 0.5. rrf and fogd, whose features are not normalised: 0.005 and 0.003. With the squared
+    /// loss, ik-ogd needs a rate below 2.
+    #[arg(long, value_name = "F")]
+    eta: Option<f64>,
+
+    /// Rate of the widths of rrf [default: that of the weights]
+    #[arg(long, value_name = "F")]
+    eta_width: Option<f64>,
+
+    /// Decay or regularisation, λ (ogd, fogd, bogd, rrf: 0; bsgd-m, dualsgd: 0.0001, rates are 1/(λt))
+    #[arg(long, value_name = "F")]
+    lambda: Option<f64>,
+
+    /// Most points to keep, or number of landmarks of nogd [default: 100]
+    ///
+    /// ogd and perceptron have no budget: they grow with the stream.
+    #[arg(long, value_name = "N")]
+    budget: Option<usize>,
+
+    /// Features of nogd [default: a fifth of the budget]
+    #[arg(long, value_name = "N")]
+    rank: Option<usize>,
+
+    /// Landmarks of nogd: the first violations, or random points of the initial set
+    #[arg(long, value_name = "WHICH", default_value = "first", value_parser = ["first", "uniform"])]
+    landmarks: String,
+
+    /// Random frequencies D of fogd (400), rrf (100), dualsgd (200) and adaraker (50 per kernel)
+    #[arg(long, value_name = "N")]
+    frequencies: Option<usize>,
+
+    /// Longest step of bpas, C [default: 1]
+    #[arg(long, value_name = "F")]
+    c: Option<f64>,
+
+    /// Kernel of the methods that keep points, and of fogd
+    ///
+    /// gaussian exp(−γ‖x−y‖²), laplacian exp(−γ‖x−y‖₁), polynomial (γ·x·y + 1)², chi2, intersection. fogd knows the
+    /// first two; bsgd-m and dualsgd the first.
+    #[arg(long, value_name = "NAME", default_value = "gaussian",
+          value_parser = ["gaussian", "laplacian", "polynomial", "chi2", "intersection"])]
+    kernel: String,
+
+    /// γ of the kernel [default: 1; laplacian: ln ψ / columns; polynomial: 1 / columns]
+    #[arg(long, value_name = "F")]
+    gamma: Option<f64>,
+
+    /// Rows sampled for each partitioning of ik-ogd, ψ, or auto
+    ///
+    /// More cells are narrower. `auto` tries 4, 8, …, 4096 by 5-fold cross-validation on the initial rows.
+    #[arg(long, value_name = "N|auto", default_value = "256", value_parser = psi)]
+    pub(crate) psi: Psi,
+
+    #[command(flatten)]
+    cells: CellArgs,
+}
+
+/// ψ, or how to find it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Psi {
+    Auto,
+    Number(usize),
+}
+
+fn psi(text: &str) -> Result<Psi, String> {
+    match text {
+        "auto" => Ok(Psi::Auto),
+        number => number.parse().map(Psi::Number).map_err(|_| "it must be a whole number or auto".into()),
+    }
+}
+
+fn loss(name: &str) -> Result<OnlineLoss, String> {
+    let found = OnlineLoss::NAMES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, loss)| *loss).ok_or_else(|| "hinge, logistic, absolute, squared or insensitive".into())
+}
+
+/// The method of that name.
+pub(crate) fn method(name: &str) -> Result<Method, String> {
+    let names: Vec<&str> = Method::NAMES.iter().map(|(known, _)| *known).collect();
+    let found = Method::NAMES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, method)| *method).ok_or_else(|| format!("the methods are {}", names.join(", ")))
+}
+
+impl LearnerArgs {
+    /// Whether numbers are predicted.
+    pub(crate) fn regress(&self) -> bool {
+        self.task == "regress"
+    }
+
+    /// ψ as a number: the one given, or where a search begins.
+    pub(crate) fn psi(&self) -> usize {
+        if let Psi::Number(psi) = self.psi { psi } else { 256 }
+    }
+
+    /// The parameters of a method for points of so many columns.
+    pub(crate) fn params(&self, method: Method, columns: usize, seed: u64) -> anyhow::Result<LearnerParams> {
+        let psi = self.psi();
+        let kernel = match self.kernel.as_str() {
+            "laplacian" => AnyKernel::Laplacian(match self.gamma {
+                Some(lambda) => Laplacian { lambda },
+                None => Laplacian::of_psi(psi as f64, columns),
+            }),
+            "polynomial" => {
+                let kernel = Polynomial::of_columns(columns);
+                AnyKernel::Polynomial(Polynomial { alpha: self.gamma.unwrap_or(kernel.alpha), ..kernel })
+            }
+            "chi2" => AnyKernel::Chi2(Chi2 {}),
+            "intersection" => AnyKernel::Intersection(Intersection {}),
+            _ => AnyKernel::Gaussian(Gaussian { gamma: self.gamma.unwrap_or(1.0) }),
+        };
+        let landmarks = if self.landmarks == "uniform" { Landmarks::Uniform } else { Landmarks::FirstViolations };
+        let map = self.cells.params(psi, seed).context("isolation map")?.into_inner();
+        Ok(LearnerParams {
+            regress: self.regress(),
+            loss: self.loss,
+            epsilon: self.epsilon,
+            kernel: Some(kernel),
+            eta: self.eta,
+            eta_width: self.eta_width,
+            lambda: self.lambda,
+            budget: self.budget,
+            rank: self.rank,
+            landmarks: Some(landmarks),
+            frequencies: self.frequencies,
+            c: self.c,
+            map,
+            seed,
+            ..LearnerParams::default().method(method)
+        })
+    }
+}
