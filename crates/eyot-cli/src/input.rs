@@ -51,7 +51,7 @@ impl Input {
     }
 
     /// Data for a single pass, row by row as it comes.
-    pub(crate) fn once(args: &DataArgs) -> Self {
+    pub(crate) fn live(args: &DataArgs) -> Self {
         let mut input = Self::new(args, false);
         input.options = input.options.batch_rows(1);
         input

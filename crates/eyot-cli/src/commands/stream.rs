@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use eyot::{
-    AHEAD, AnyLearner, Classes, EncodeCounts, Encoder, EncoderFit, IsolationMapParams, LearnerParams, Method,
+    AHEAD, Classes, EncodeCounts, Encoder, EncoderFit, IsolationMapParams, LearnerParams, Method,
     ModelReader, ModelWriter, OnlineLearner, OnlineModel, PointsBuf, Scratch, Table, TableColumn, Tally, Target,
     Targets, choose_by_cv, least, regression_targets,
 };
@@ -232,7 +232,7 @@ impl<'a> Stream<'a> {
         self.position = reader.json("stream").with_context(name)?;
         (self.model, self.params) = (Some(model), Some(made_with));
         let rows = messages::count(self.position.rows as usize);
-        self.job.note(if self.from_stdin() {
+        self.job.note(if self.reads_stdin() {
             format!("going on after {rows} points: skip so many rows of the input (after its header), they are learned")
         } else {
             format!("going on after {rows} points")
@@ -240,7 +240,7 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    fn from_stdin(&self) -> bool {
+    fn reads_stdin(&self) -> bool {
         self.args.data.data == Path::new("-")
     }
 
@@ -255,7 +255,7 @@ impl<'a> Stream<'a> {
             self.target = "label".into();
         }
         // What a checkpoint has learned of a file goes by; stdin begins where it ended.
-        let done = if self.from_stdin() { 0 } else { self.position.rows as usize };
+        let done = if self.reads_stdin() { 0 } else { self.position.rows as usize };
         if self.model.is_some() && table.first_row < done {
             let skip = (done - table.first_row).min(table.n_rows);
             if skip == table.n_rows {
@@ -282,7 +282,8 @@ impl<'a> Stream<'a> {
         let (args, job, name) = (self.args, self.job, self.name.clone());
         let tables = std::mem::take(&mut self.initial);
         let first = tables.first().ok_or(eyot::Error::Empty).with_context(|| name.clone())?;
-        let data = DataArgs { target: Some(self.target.clone()), ..args.data.clone() };
+        let mut data = args.data.clone();
+        data.target = Some(self.target.clone());
         let mut fit = EncoderFit::new(data.encoder_params(&name, first)?);
         let mut classes = Classes::default();
         for table in &tables {

@@ -13,4 +13,5 @@ mod inspect;
 mod map;
 mod parity;
 mod stop;
+mod stream;
 mod train;

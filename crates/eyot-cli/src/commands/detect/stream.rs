@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, job: Job) -> anyhow::Result<()> {
         job.note(format!("resumed after {} rows", messages::count(state.detector.seen() as usize)));
         stage = Stage::Live(Box::new(state));
     }
-    let mut input = Input::once(&args.data);
+    let mut input = Input::live(&args.data);
     let name = input.name().to_owned();
     let mut out = TableWriter::create("-", Format::Csv)?;
     let (mut rows, mut flagged) = (0usize, 0u64);
