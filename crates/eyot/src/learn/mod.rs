@@ -159,12 +159,6 @@ pub trait OnlineLearner: Sync {
         Ok(Ahead::Nothing)
     }
 
-    /// Whether features computed ahead before this call are still right. False only after the map itself has changed.
-    fn still_ahead(&self, since: u64) -> bool {
-        let _ = since;
-        true
-    }
-
     /// How many points the learner keeps, for those that keep points.
     fn n_kept(&self) -> Option<usize> {
         None
