@@ -33,6 +33,7 @@ commands! {
     predict => Predict,
     map => Map,
     stream => Stream,
+    reproduce => Reproduce,
     inspect => Inspect,
     completions => Completions,
     man => Man,

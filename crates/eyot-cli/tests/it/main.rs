@@ -12,6 +12,7 @@ mod help;
 mod inspect;
 mod map;
 mod parity;
+mod reproduce;
 mod stop;
 mod stream;
 mod train;

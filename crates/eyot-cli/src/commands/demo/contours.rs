@@ -16,7 +16,7 @@ const HERE: [f64; 2] = [0.0, 0.0];
 /// One data point in so many is drawn.
 const DRAWN: usize = 5;
 
-pub(super) fn stop(seed: u64, run: Run<'_>) -> eyot::Result<Stop> {
+pub(in crate::commands) fn stop(seed: u64, run: Run<'_>) -> eyot::Result<Stop> {
     let grid = Contour::grid(RANGE, RANGE, GRID, GRID);
     let sets = [("uniform", uniform(seed)), ("two densities", two_densities(seed))];
     let mut rows: Vec<Vec<Value>> = Vec::new();

@@ -5,7 +5,7 @@ mod stop;
 mod data;
 mod codes;
 mod density;
-mod contours;
+pub(super) mod contours;
 
 use std::fs;
 use std::path::PathBuf;

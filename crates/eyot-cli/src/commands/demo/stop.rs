@@ -5,19 +5,19 @@ use eyot_io::report::{Section, Table};
 use serde_json::{Map, Value, json};
 
 /// What a stop shows: words, one table, figures.
-pub(super) struct Stop {
+pub(in crate::commands) struct Stop {
     /// The name of the section in JSON.
     pub(super) name: &'static str,
     pub(super) heading: &'static str,
     /// What is done, and why.
     pub(super) intro: String,
     /// What came out, in a sentence or two with the numbers in it.
-    pub(super) finding: String,
+    pub(in crate::commands) finding: String,
     pub(super) columns: Vec<&'static str>,
     /// One value per column.
-    pub(super) rows: Vec<Vec<Value>>,
+    pub(in crate::commands) rows: Vec<Vec<Value>>,
     /// Figures with a paragraph before them.
-    pub(super) figures: Vec<(String, Vec<Figure>)>,
+    pub(in crate::commands) figures: Vec<(String, Vec<Figure>)>,
     /// What of it belongs to the key facts of the whole report.
     pub(super) facts: Vec<(&'static str, String)>,
 }
