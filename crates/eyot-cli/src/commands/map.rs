@@ -117,6 +117,8 @@ struct Own {
     t: usize,
     psi: usize,
     nonzeros: usize,
+    /// How cells were found; it changes the time, never the codes.
+    search: &'static str,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
@@ -154,7 +156,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     out.map_or(Ok(()), CodesWriter::finish)?;
     model_file.map_or(Ok(()), AtomicFile::commit)?;
 
-    let own = Own { t: model.map.t(), psi: model.map.psi(), nonzeros };
+    let own = Own { t: model.map.t(), psi: model.map.psi(), nonzeros, search: model.map.search() };
+    job.detail(|| format!("cells found by: {}", own.search));
     let mut facts = Vec::new();
     if let Some(path) = &args.output.output {
         facts = vec![

@@ -1,8 +1,15 @@
-//! Where the map runs hot. Everything here computes the canonical squared distance Σ_k (x_k − z_k)², columns
-//! ascending, in `f64`, without fused operations; vector lanes run over *centres*, never over columns, so every
-//! instruction set rounds exactly alike and no path can change a code.
+//! Where the map runs hot. What decides is the canonical squared distance Σ_k (x_k − z_k)², columns ascending, in `f64`,
+//! without fused operations. [`Lanes`] computes exactly that, its vector lanes running over *centres*, never over
+//! columns, so every instruction set rounds alike; [`walk`] proposes in `f32` within proven bounds, and whoever calls it
+//! settles what is within them. No path can change a code.
 
+mod f32x16;
 mod lanes;
 mod simd;
+mod walk;
 
 pub(crate) use lanes::{Lanes, Tiles, Winner};
+#[cfg(test)]
+pub(crate) use simd::available;
+pub(crate) use simd::{Path, best};
+pub(crate) use walk::{Party, SETS, Seeker, Tree, leaf_of, walk};

@@ -15,7 +15,7 @@ use super::lanes::{LANES, TILE, Winner};
 
 /// An instruction set the loops are written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Path {
+pub(crate) enum Path {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -24,13 +24,13 @@ pub(super) enum Path {
 }
 
 /// The best path of this processor; detection is cached by the standard library, a load and a branch.
-pub(super) fn best() -> Path {
+pub(crate) fn best() -> Path {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512f") {
             return Path::Avx512;
         }
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             return Path::Avx2;
         }
     }
@@ -39,11 +39,11 @@ pub(super) fn best() -> Path {
 
 /// The paths this processor can take.
 #[cfg(test)]
-pub(super) fn available() -> Vec<Path> {
+pub(crate) fn available() -> Vec<Path> {
     let mut paths = vec![Path::Plain];
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx2") {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             paths.push(Path::Avx2);
         }
         if is_x86_feature_detected!("avx512f") {

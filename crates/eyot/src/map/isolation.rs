@@ -316,14 +316,32 @@ impl IsolationMap {
             return Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() });
         }
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
+        let together = match &self.cells {
+            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => {
+                if self.params.rule == BallRule::Nearest {
+                    centres.prepare(points);
+                }
+                centres.rows_together()
+            }
+            Cells::Trees { .. } => CHUNK,
+        };
         with_codes!(CodeStore, codes.store_mut(), cells => {
-            run.chunks_mut("map", cells, CHUNK * self.t(), |chunk, out| {
-                let first = chunk * CHUNK;
+            run.chunks_mut("map", cells, together * self.t(), |chunk, out| {
+                let first = chunk * together;
                 self.encode_chunk(points.slice(first..first + out.len() / self.t()), out);
                 Ok(())
             })?;
         });
         Ok(codes)
+    }
+
+    /// How the cells of rows are found: `walk`, `brute force`, `inverted lists` or `trees`. What [`Self::encode`] has
+    /// chosen changes the time and nothing else.
+    pub fn search(&self) -> &'static str {
+        match &self.cells {
+            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.search(),
+            Cells::Trees { .. } => "trees",
+        }
     }
 
     /// The codes of one row.
@@ -585,6 +603,31 @@ mod tests {
             let (few, many) = (encode(10), encode(20));
             for (few, many) in few.rows().zip(many.rows()) {
                 assert!(few.cells().zip(many.cells()).all(|(a, b)| a == b));
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_changes_no_code() {
+        let mut rng = rng_of(8, Component::Synthetic, 0);
+        let mut points = PointsBuf::dense(16);
+        for _ in 0..4000 {
+            let group = rng.below(40) as f64;
+            let row: Vec<f64> = (0..16).map(|k| (group * f64::from(k + 1)).sin() + 0.01 * rng.normal()).collect();
+            points.push(Row::F64(&row));
+        }
+        for partition in [Partition::Voronoi, Partition::Sphere] {
+            let params = IsolationMapParams::default().partition(partition).psi(256).check().unwrap();
+            let fit = || params.fit(points.as_points(), Run::threads(2)).unwrap();
+            let (walking, searching) = (fit(), fit());
+            let codes = walking.encode(points.as_points(), Run::threads(2)).unwrap();
+            assert_eq!((walking.search(), searching.search()), ("walk", "brute force"));
+            let mut one = vec![0; 100];
+            for row in (0..4000).step_by(37) {
+                searching.encode_row(points.row(row), &mut one);
+                assert_eq!(codes.row(row).cells().collect::<Vec<_>>(), one);
+                walking.encode_row(points.row(row), &mut one);
+                assert_eq!(codes.row(row).cells().collect::<Vec<_>>(), one);
             }
         }
     }

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use super::Distance;
 use super::postings::Postings;
-use crate::backend::{Lanes, Tiles, Winner};
+use super::union::{Union, groups};
+use crate::backend::{Lanes, Tiles, Winner, best};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -13,6 +14,13 @@ use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 /// Lane copies of all centres are kept only up to this size; beyond, each chunk of rows makes them anew, which costs
 /// less than 1 part in 100 of its work.
 const KEEP_LANES_BYTES: usize = 32 << 20;
+
+/// A search per partitioning that takes fewer nanoseconds per row is as good as any walk.
+const WORTH_A_WALK: f64 = 4000.0;
+
+/// A walk is tried on so many runs of so many rows.
+const PILOT_RUNS: usize = 4;
+const PILOT_ROWS: usize = 64;
 
 /// Centres of t partitionings of ψ each, over shared rows.
 #[derive(Debug, Clone)]
@@ -27,7 +35,11 @@ pub(crate) struct Centres {
 
 #[derive(Debug, Clone)]
 enum Search {
-    Lanes(OnceLock<Vec<Lanes>>),
+    Dense {
+        lanes: OnceLock<Vec<Lanes>>,
+        /// Trees for one walk instead of a search per partitioning, made where they pay.
+        unions: OnceLock<Vec<Union>>,
+    },
     Postings(Postings),
 }
 
@@ -45,7 +57,11 @@ pub(crate) enum Want<'a> {
 impl Centres {
     pub(crate) fn new(points: PointsBuf, members: Vec<u32>, psi: usize, distance: Distance) -> Self {
         let dense = !points.as_points().is_sparse() && distance == Distance::Euclidean;
-        let search = if dense { Search::Lanes(OnceLock::new()) } else { Search::Postings(Postings::new(&points)) };
+        let search = if dense {
+            Search::Dense { lanes: OnceLock::new(), unions: OnceLock::new() }
+        } else {
+            Search::Postings(Postings::new(&points))
+        };
         Self { points, members, psi, distance, search }
     }
 
@@ -87,13 +103,18 @@ impl Centres {
 
     /// The lanes of partitioning `i`, where lanes are used at all.
     pub(crate) fn lanes_of(&self, i: usize) -> Option<Lanes> {
-        matches!(self.search, Search::Lanes(_)).then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
+        matches!(self.search, Search::Dense { .. }).then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
     }
 
     /// Calls `found(row, i, winner)` for every row and partitioning, in no particular order.
     pub(crate) fn nearest(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
         match &self.search {
-            Search::Lanes(kept) => self.nearest_dense(points, kept, want, found),
+            Search::Dense { lanes, unions } => match (unions.get(), want) {
+                (Some(unions), Want::Centre | Want::Distance) if !unions.is_empty() => {
+                    self.nearest_by_walk(points, unions, lanes, want, found);
+                }
+                _ => self.nearest_dense(points, lanes, want, found),
+            },
             Search::Postings(postings) => {
                 let mut query = postings.query();
                 for (at, row) in points.rows().enumerate() {
@@ -165,7 +186,7 @@ impl Centres {
             }
         };
         match &self.search {
-            Search::Lanes(_) => {
+            Search::Dense { .. } => {
                 let tiles = Tiles::new(points);
                 let mut lanes = Lanes::new(self.points.as_points(), &[]);
                 let (mut best, mut winners) = (vec![none; points.n_rows()], vec![none; points.n_rows()]);
@@ -195,6 +216,70 @@ impl Centres {
                     }
                 }
             }
+        }
+    }
+
+    /// Makes what pays for mapping these rows: where a search per partitioning would take long enough, trees are built
+    /// and tried on a few of the rows, and kept if the walk is faster. The choice changes no code.
+    pub(crate) fn prepare(&self, points: Points<'_>) {
+        let Search::Dense { unions, .. } = &self.search else { return };
+        if unions.get().is_some() {
+            return;
+        }
+        let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
+        let brute_force = members * (0.2 + 0.07 * d);
+        let build = members * (700.0 + 60.0 * d);
+        if brute_force < WORTH_A_WALK || points.n_rows() as f64 * brute_force < 2.0 * build {
+            return;
+        }
+        let made: Vec<Union> = groups(self.t())
+            .map(|group| {
+                Union::new(&self.points, &self.members[group.start * self.psi..group.end * self.psi], self.psi)
+            })
+            .collect();
+        let mut pilot = PointsBuf::like(&points);
+        for run in 0..PILOT_RUNS {
+            let first = run * (points.n_rows().saturating_sub(PILOT_ROWS)) / PILOT_RUNS;
+            points.slice(first..points.n_rows().min(first + PILOT_ROWS)).rows().for_each(|row| pilot.push(row));
+        }
+        let walk: f64 = made.iter().map(|union| union.cost(pilot.as_points(), &self.points)).sum();
+        // Whoever came first has decided the same.
+        let _ = unions.set(if walk < brute_force { made } else { Vec::new() });
+    }
+
+    /// How nearest centres are found.
+    pub(crate) fn search(&self) -> &'static str {
+        match &self.search {
+            Search::Dense { unions, .. } if unions.get().is_some_and(|unions| !unions.is_empty()) => "walk",
+            Search::Dense { .. } => "brute force",
+            Search::Postings(_) => "inverted lists",
+        }
+    }
+
+    /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.
+    pub(crate) fn rows_together(&self) -> usize {
+        if self.search() == "walk" { 4096 } else { 512 }
+    }
+
+    fn nearest_by_walk(
+        &self,
+        points: Points<'_>,
+        unions: &[Union],
+        lanes: &OnceLock<Vec<Lanes>>,
+        want: Want<'_>,
+        mut found: impl FnMut(usize, usize, Winner),
+    ) {
+        let mut unserved = Vec::new();
+        for (group, union) in groups(self.t()).zip(unions) {
+            let way = union.nearest(points, &self.points, best(), want == Want::Distance, |row, i, winner| {
+                found(row, group.start + i, winner);
+            });
+            // The same for every union: rows too far from all centres.
+            unserved = way.unserved;
+        }
+        for row in unserved {
+            let alone = points.slice(row..row + 1);
+            self.nearest_dense(alone, lanes, want, |_, i, winner| found(row, i, winner));
         }
     }
 

@@ -4,6 +4,7 @@
 mod codes;
 mod sample;
 mod centres;
+mod union;
 mod postings;
 mod hypersphere;
 mod isolation_tree;

@@ -1,0 +1,200 @@
+//! Sixteen `f32` side by side, written for AVX-512, AVX2 and as plain code, so that what proposes nearest centres is
+//! written once. The three may round differently (fused or not): whatever they propose is certified by bounds that
+//! hold for all of them.
+#![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
+#![expect(unsafe_code, reason = "vector instructions, called only where the processor was found to have them")]
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m256, __m512, _CMP_LE_OQ, _mm256_add_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps,
+    _mm256_movemask_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_add_ps, _mm512_cmp_ps_mask,
+    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+};
+
+/// Lanes of a vector.
+pub(crate) const WIDE: usize = 16;
+
+/// Sixteen numbers. Every function is inlined into one that was compiled for the instruction set.
+pub(super) trait F32x16: Copy {
+    fn splat(value: f32) -> Self;
+    fn load(values: &[f32; WIDE]) -> Self;
+    fn store(self, out: &mut [f32; WIDE]);
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    /// self² + sum.
+    fn square_add(self, sum: Self) -> Self;
+    /// A NaN counts as nothing: of a NaN in `self` and a number, the number is returned.
+    fn max(self, other: Self) -> Self;
+    /// Bit i says whether lane i is at most that of `other`.
+    fn at_most(self, other: Self) -> u16;
+}
+
+/// Plain code, for any processor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain([f32; WIDE]);
+
+impl Plain {
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
+        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+}
+
+impl F32x16 for Plain {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self([value; WIDE])
+    }
+    #[inline(always)]
+    fn load(values: &[f32; WIDE]) -> Self {
+        Self(*values)
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f32; WIDE]) {
+        *out = self.0;
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn square_add(self, sum: Self) -> Self {
+        self.zip(sum, |a, sum| a * a + sum)
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u16 {
+        (0..WIDE).fold(0, |mask, i| mask | u16::from(self.0[i] <= other.0[i]) << i)
+    }
+}
+
+/// One register of AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(__m512);
+
+// SAFETY of all below: the type is used only inside functions compiled for AVX-512, which run only where it was found;
+// loads and stores cover exactly the 16 numbers of the array.
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::undocumented_unsafe_blocks, reason = "said once, above, for all of them")]
+impl F32x16 for Avx512 {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        Self(unsafe { _mm512_set1_ps(value) })
+    }
+    #[inline(always)]
+    fn load(values: &[f32; WIDE]) -> Self {
+        Self(unsafe { _mm512_loadu_ps(values.as_ptr()) })
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f32; WIDE]) {
+        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), self.0) }
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(unsafe { _mm512_add_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(unsafe { _mm512_sub_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn square_add(self, sum: Self) -> Self {
+        Self(unsafe { _mm512_fmadd_ps(self.0, self.0, sum.0) })
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        Self(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u16 {
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0) }
+    }
+}
+
+/// Two registers of AVX2.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(__m256, __m256);
+
+// SAFETY of all below: as above, for AVX2 with FMA.
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::undocumented_unsafe_blocks, reason = "said once, above, for all of them")]
+impl F32x16 for Avx2 {
+    #[inline(always)]
+    fn splat(value: f32) -> Self {
+        let half = unsafe { _mm256_set1_ps(value) };
+        Self(half, half)
+    }
+    #[inline(always)]
+    fn load(values: &[f32; WIDE]) -> Self {
+        unsafe { Self(_mm256_loadu_ps(values.as_ptr()), _mm256_loadu_ps(values.as_ptr().add(8))) }
+    }
+    #[inline(always)]
+    fn store(self, out: &mut [f32; WIDE]) {
+        unsafe {
+            _mm256_storeu_ps(out.as_mut_ptr(), self.0);
+            _mm256_storeu_ps(out.as_mut_ptr().add(8), self.1);
+        }
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        unsafe { Self(_mm256_add_ps(self.0, other.0), _mm256_add_ps(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        unsafe { Self(_mm256_sub_ps(self.0, other.0), _mm256_sub_ps(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn square_add(self, sum: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_ps(self.0, self.0, sum.0), _mm256_fmadd_ps(self.1, self.1, sum.1)) }
+    }
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        unsafe { Self(_mm256_max_ps(self.0, other.0), _mm256_max_ps(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn at_most(self, other: Self) -> u16 {
+        let half = |a, b| unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) } as u16;
+        half(self.0, other.0) | half(self.1, other.1) << 8
+    }
+}
+
+/// Runs a generic function for the best instruction set of this processor: `on_best!(function::<R>(arguments…))` where
+/// `function<V: F32x16, …>` is `#[inline(always)]`.
+macro_rules! dispatch {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident = $generic:ident $(<const $const:ident: usize>)? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?) => {
+        $(#[$doc])*
+        $vis fn $name $(<const $const: usize>)? (path: $crate::backend::simd::Path, $($arg: $type),*) $(-> $out)? {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f")]
+            fn avx512 $(<const $const: usize>)? ($($arg: $type),*) $(-> $out)? {
+                $generic::<$crate::backend::f32x16::Avx512 $(, $const)?>($($arg),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn avx2 $(<const $const: usize>)? ($($arg: $type),*) $(-> $out)? {
+                $generic::<$crate::backend::f32x16::Avx2 $(, $const)?>($($arg),*)
+            }
+            match path {
+                $crate::backend::simd::Path::Plain => {
+                    $generic::<$crate::backend::f32x16::Plain $(, $const)?>($($arg),*)
+                }
+                // SAFETY: a path is only named where its features were detected.
+                #[cfg(target_arch = "x86_64")]
+                $crate::backend::simd::Path::Avx2 => unsafe { avx2 $(::<$const>)? ($($arg),*) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::backend::simd::Path::Avx512 => unsafe { avx512 $(::<$const>)? ($($arg),*) },
+            }
+        }
+    };
+}
+pub(super) use dispatch;

@@ -1,0 +1,567 @@
+//! The sampled rows of many partitionings in one tree, so that one walk finds the nearest centre of each: what a row
+//! costs hardly depends on ψ.
+//!
+//! Equal rows are merged, so that ties between copies are settled once. The tree and its boxes live in a rotated
+//! space: the first principal directions and the length of what is left over, a map that lengthens no distance and is
+//! much narrower than the data. Distances to points are always measured in all columns, first in `f32`, and in the
+//! canonical form where `f32` cannot tell.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use faer::{Mat, Side};
+
+use crate::backend::{self, Party, Path, SETS, Tree, Winner};
+use crate::data::{Points, PointsBuf, Row};
+
+/// Rows that walk together.
+const PARTY: usize = 8;
+
+/// Rows from which principal directions are found.
+const DIRECTIONS_FROM: usize = 2000;
+
+/// A row longer than this, in units of the longest centre, is left to the plain search: its squares might not fit.
+const FAR: f64 = 1e15;
+
+/// The distinct centres of up to [`SETS`] partitionings.
+#[derive(Debug, Clone)]
+pub(crate) struct Union {
+    frame: Frame,
+    tree: Tree,
+    /// Row of the centres for each point of the tree.
+    rows: Vec<u32>,
+    /// Where the memberships of each point start, and the number of the point within each of its partitionings.
+    starts: Vec<u32>,
+    numbers: Vec<u32>,
+    /// How many partitionings there are.
+    t: usize,
+}
+
+/// The space of the tree: moved to the mean, scaled by a power of two, and rotated for boxes.
+#[derive(Debug, Clone)]
+struct Frame {
+    d: usize,
+    middle: Vec<f64>,
+    scale: f64,
+    /// Principal directions, d numbers each; none where the columns themselves serve.
+    directions: Vec<f64>,
+    k: usize,
+}
+
+impl Frame {
+    fn new(points: &PointsBuf, directions: usize) -> Self {
+        let (n, d) = (points.n_rows(), points.n_columns());
+        let mut middle = vec![0.0; d];
+        for row in points.as_points().rows() {
+            row.nonzeros().for_each(|(column, value)| middle[column] += value / n as f64);
+        }
+        let mut frame = Self { d, middle, scale: 1.0, directions: Vec::new(), k: d };
+        let mut x = vec![0.0; d];
+        let mut longest = 0.0f64;
+        for row in points.as_points().rows() {
+            longest = longest.max(frame.moved(row, &mut x));
+        }
+        if longest > 0.0 && longest.is_finite() {
+            frame.scale = (-longest.log2().ceil()).exp2();
+        }
+        if directions > 0 && directions + 1 < d {
+            frame.directions = frame.principal_directions(points, directions);
+            frame.k = frame.directions.len() / d + 1;
+        }
+        frame
+    }
+
+    /// Moves and scales a row; returns its length.
+    fn moved(&self, row: Row<'_>, out: &mut [f64]) -> f64 {
+        for (slot, middle) in out.iter_mut().zip(&self.middle) {
+            *slot = -middle * self.scale;
+        }
+        let mut put = |column: usize, value: f64| out[column] = (value - self.middle[column]) * self.scale;
+        match row {
+            Row::F64(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value)),
+            Row::F32(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value.into())),
+            Row::Sparse(_) => row.nonzeros().for_each(|(column, value)| put(column, value)),
+        }
+        out.iter().map(|value| value * value).sum::<f64>().sqrt()
+    }
+
+    /// Box coordinates of a moved row.
+    fn coordinates(&self, x: &[f64], length: f64, out: &mut [f32]) {
+        if self.k == self.d {
+            out.iter_mut().zip(x).for_each(|(slot, &value)| *slot = value as f32);
+            return;
+        }
+        let mut left_over = length * length;
+        for (slot, direction) in out.iter_mut().zip(self.directions.chunks_exact(self.d)) {
+            let along = dot(direction, x);
+            left_over -= along * along;
+            *slot = along as f32;
+        }
+        out[self.k - 1] = left_over.max(0.0).sqrt() as f32;
+    }
+
+    /// About the directions in which the points vary most, orthonormal, from some of the points: a few steps of
+    /// subspace iteration, far cheaper than all eigenvectors. Any orthonormal directions give the same winners.
+    fn principal_directions(&self, points: &PointsBuf, k: usize) -> Vec<f64> {
+        let d = self.d;
+        let step = points.n_rows().div_ceil(DIRECTIONS_FROM);
+        let n = points.n_rows().div_ceil(step);
+        let mut sample = Mat::<f64>::zeros(n, d);
+        let mut x = vec![0.0; d];
+        for at in 0..n {
+            self.moved(points.row(at * step), &mut x);
+            (0..d).for_each(|column| sample[(at, column)] = x[column]);
+        }
+        // A few more than asked for, so that the last of those kept are good too; to start with, rows of the sample.
+        let wide = (k + 8).min(n).min(d);
+        let mut basis: Vec<Vec<f64>> =
+            (0..wide).map(|i| (0..d).map(|column| sample[(i * n / wide, column)]).collect()).collect();
+        for _ in 0..ITERATIONS {
+            orthonormalise(&mut basis);
+            if basis.is_empty() {
+                break;
+            }
+            let q = Mat::from_fn(d, basis.len(), |row, i| basis[i][row]);
+            let image = sample.transpose() * (&sample * &q);
+            basis = (0..basis.len()).map(|i| (0..d).map(|row| image[(row, i)]).collect()).collect();
+        }
+        orthonormalise(&mut basis);
+        if basis.is_empty() {
+            return Vec::new();
+        }
+        // Within the subspace, its own principal directions, largest first.
+        let q = Mat::from_fn(d, basis.len(), |row, i| basis[i][row]);
+        let seen = &sample * &q;
+        let Ok(eigen) = (seen.transpose() * &seen).self_adjoint_eigen(Side::Lower) else { return Vec::new() };
+        let turned = &q * eigen.U();
+        let kept = basis.len().min(k);
+        let mut directions: Vec<Vec<f64>> =
+            (0..kept).map(|i| (0..d).map(|row| turned[(row, basis.len() - 1 - i)]).collect()).collect();
+        orthonormalise(&mut directions);
+        directions.concat()
+    }
+}
+
+/// Steps of subspace iteration.
+const ITERATIONS: usize = 3;
+
+/// Makes the rows orthonormal, twice over for exactness; rows that depend on those before are dropped.
+fn orthonormalise(rows: &mut Vec<Vec<f64>>) {
+    let mut done: Vec<Vec<f64>> = Vec::with_capacity(rows.len());
+    for mut row in rows.drain(..) {
+        let before = dot(&row, &row).sqrt();
+        for _ in 0..2 {
+            for other in &done {
+                let along = dot(other, &row);
+                row.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
+            }
+        }
+        let length = dot(&row, &row).sqrt();
+        if length > 1e-10 * before {
+            for value in &mut row {
+                *value /= length;
+            }
+            done.push(row);
+        }
+    }
+    *rows = done;
+}
+
+/// A product of two rows in eight sums, which the compiler can keep in vectors.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a_chunks, a_rest) = a.as_chunks::<8>();
+    let (b_chunks, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for lane in 0..8 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>() + sums.iter().sum::<f64>()
+}
+
+/// Directions that pay for `d` columns: none where the columns themselves are few enough.
+fn directions_for(d: usize) -> usize {
+    match d {
+        0..=12 => 0,
+        13..=32 => 12,
+        33..=128 => 32,
+        _ => 64,
+    }
+}
+
+impl Union {
+    /// The centres of partitionings of ψ members each, given as rows of `points`.
+    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize) -> Self {
+        let t = members.len() / psi;
+        debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
+        // Points that are members of some partitioning here, copies merged.
+        let mut used: Vec<u32> = members.to_vec();
+        used.sort_unstable();
+        used.dedup();
+        used.sort_by(|&a, &b| order_of_values(points.row(a as usize), points.row(b as usize)).then(a.cmp(&b)));
+        let mut distinct: Vec<u32> = Vec::new();
+        let mut merged = vec![0u32; points.n_rows()];
+        for &row in &used {
+            let same = distinct.last().is_some_and(|&last| {
+                order_of_values(points.row(last as usize), points.row(row as usize)) == Ordering::Equal
+            });
+            if !same {
+                distinct.push(row);
+            }
+            merged[row as usize] = distinct.len() as u32 - 1;
+        }
+
+        let frame = Frame::new(points, directions_for(points.n_columns()));
+        let (d, k, n) = (frame.d, frame.k, distinct.len());
+        let mut coordinates = vec![0.0; n * k];
+        let mut x = vec![0.0; d];
+        for (&row, out) in distinct.iter().zip(coordinates.chunks_exact_mut(k)) {
+            let length = frame.moved(points.row(row as usize), &mut x);
+            frame.coordinates(&x, length, out);
+        }
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        arrange(&mut order, &coordinates, k);
+        let mut place = vec![0u32; n];
+        order.iter().enumerate().for_each(|(at, &point)| place[point as usize] = at as u32);
+
+        let mut placed = vec![0.0f32; n * d];
+        let mut placed_coordinates = Vec::with_capacity(n * k);
+        let mut rows = Vec::with_capacity(n);
+        for (&point, out) in order.iter().zip(placed.chunks_exact_mut(d)) {
+            let row = distinct[point as usize];
+            frame.moved(points.row(row as usize), &mut x);
+            out.iter_mut().zip(&x).for_each(|(slot, &value)| *slot = value as f32);
+            placed_coordinates.extend_from_slice(&coordinates[point as usize * k..][..k]);
+            rows.push(row);
+        }
+        // Memberships, the lowest number where copies are in one partitioning.
+        let mut masks = vec![0u128; n];
+        let mut of_points: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
+        for (i, members) in members.chunks_exact(psi).enumerate() {
+            for (j, &row) in members.iter().enumerate() {
+                let at = place[merged[row as usize] as usize] as usize;
+                if masks[at] >> i & 1 == 0 {
+                    masks[at] |= 1 << i;
+                    of_points[at].push((i as u32, j as u32));
+                }
+            }
+        }
+        let mut starts = Vec::with_capacity(n + 1);
+        let mut numbers = Vec::new();
+        for of_point in &of_points {
+            starts.push(numbers.len() as u32);
+            numbers.extend(of_point.iter().map(|&(_, number)| number));
+        }
+        let tree = Tree::new(&placed, d, &placed_coordinates, k, masks);
+        Self { frame, tree, rows, starts, numbers, t }
+    }
+
+    /// Calls `found(row, i, winner)` for every row and partitioning; `centres` are the rows it was made from. With
+    /// `distance_wanted` the distance of a winner is the canonical one.
+    pub(crate) fn nearest(
+        &self,
+        points: Points<'_>,
+        centres: &PointsBuf,
+        path: Path,
+        distance_wanted: bool,
+        mut found: impl FnMut(usize, usize, Winner),
+    ) -> Way {
+        let (d, k, n) = (self.frame.d, self.frame.k, points.n_rows());
+        let mut x = vec![0.0; d];
+        let mut narrow = vec![0.0f32; n * d];
+        let mut coordinates = vec![0.0f32; n * k];
+        let (mut lengths, mut unserved) = (vec![0.0; n], Vec::new());
+        let mut order: Vec<(u32, u32)> = Vec::with_capacity(n);
+        for (at, row) in points.rows().enumerate() {
+            lengths[at] = self.frame.moved(row, &mut x);
+            if lengths[at].is_nan() || lengths[at] > FAR {
+                unserved.push(at);
+                continue;
+            }
+            narrow[at * d..][..d].iter_mut().zip(&x).for_each(|(slot, &value)| *slot = value as f32);
+            let here = &mut coordinates[at * k..][..k];
+            self.frame.coordinates(&x, lengths[at], here);
+            let leaf = if n > 1 { backend::leaf_of(path, &self.tree, here) } else { 0 };
+            order.push((leaf, at as u32));
+        }
+        order.sort_unstable();
+        let mut one = Party::<1>::new(&self.tree);
+        let mut party = Party::<PARTY>::new(&self.tree);
+        let mut settle = Settle::default();
+        for group in order.chunks(PARTY) {
+            if group.len() == 1 {
+                let at = group[0].1 as usize;
+                one.place(0, &narrow[at * d..][..d], &coordinates[at * k..][..k], lengths[at]);
+                backend::walk::<1>(path, &self.tree, self.t, &mut one);
+                self.settle(&one.seekers[0], points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
+                    found(at, i, winner);
+                });
+                continue;
+            }
+            for seat in 0..PARTY {
+                // Empty seats repeat the last row.
+                let at = group[seat.min(group.len() - 1)].1 as usize;
+                party.place(seat, &narrow[at * d..][..d], &coordinates[at * k..][..k], lengths[at]);
+            }
+            backend::walk::<PARTY>(path, &self.tree, self.t, &mut party);
+            for (&(_, at), seeker) in group.iter().zip(&party.seekers) {
+                let at = at as usize;
+                self.settle(seeker, points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
+                    found(at, i, winner);
+                });
+            }
+        }
+        Way { unserved, nodes: party.nodes + one.nodes, leaves: party.leaves + one.leaves }
+    }
+
+    /// About how many nanoseconds a walk takes per row, from what a pilot of a few rows has met on its way. It counts
+    /// and does not time, so that the same data always goes the same way.
+    pub(crate) fn cost(&self, pilot: Points<'_>, centres: &PointsBuf) -> f64 {
+        let Way { nodes, leaves, .. } = self.nearest(pilot, centres, backend::best(), false, |_, _, _| ());
+        let (d, k) = (self.frame.d as f64, self.frame.k as f64);
+        let ways = leaves as f64 * (3.0 * d + 20.0) + nodes as f64 * (7.0 * k + 20.0);
+        let prepare = 2.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.3 * d * k };
+        ways / pilot.n_rows().max(1) as f64 + 40.0 * self.t as f64 + prepare
+    }
+
+    /// The winner of every partitioning among what a row has seen.
+    fn settle(
+        &self,
+        seeker: &backend::Seeker,
+        x: Row<'_>,
+        centres: &PointsBuf,
+        distance_wanted: bool,
+        room: &mut Settle,
+        mut found: impl FnMut(usize, Winner),
+    ) {
+        room.best.clear();
+        room.best.resize(self.t, Candidate::NONE);
+        let canonical = |point: u32| x.squared_distance(centres.row(self.rows[point as usize] as usize));
+        for hit in &seeker.hits {
+            let mut left = hit.sets;
+            let mut exact = f64::NAN;
+            while left != 0 {
+                let i = left.trailing_zeros() as usize;
+                left &= left - 1;
+                if !seeker.within(hit.squared, i) {
+                    continue;
+                }
+                let best = &mut room.best[i];
+                if best.point == u32::MAX {
+                    *best = Candidate { point: hit.point, exact };
+                    continue;
+                }
+                if best.exact.is_nan() {
+                    best.exact = canonical(best.point);
+                }
+                if exact.is_nan() {
+                    exact = canonical(hit.point);
+                }
+                let closer = exact < best.exact
+                    || (exact == best.exact && self.number(hit.point, i) < self.number(best.point, i));
+                if closer {
+                    *best = Candidate { point: hit.point, exact };
+                }
+            }
+        }
+        for (i, best) in room.best.iter().enumerate() {
+            let exact = if distance_wanted && best.exact.is_nan() { canonical(best.point) } else { best.exact };
+            found(i, Winner { centre: self.number(best.point, i), squared_distance: exact });
+        }
+    }
+
+    /// The number of a point within partitioning `i`, of which it is a member.
+    fn number(&self, point: u32, i: usize) -> u32 {
+        let below = self.tree.members_of(point as usize) & ((1 << i) - 1);
+        self.numbers[self.starts[point as usize] as usize + below.count_ones() as usize]
+    }
+}
+
+/// What happened on the way.
+pub(crate) struct Way {
+    /// Rows that were not served: too far away for `f32`.
+    pub(crate) unserved: Vec<usize>,
+    /// Nodes and leaves that were measured.
+    nodes: usize,
+    leaves: usize,
+}
+
+/// Room for settling one row.
+#[derive(Default)]
+struct Settle {
+    best: Vec<Candidate>,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate {
+    point: u32,
+    /// The canonical squared distance, NaN while it is not needed.
+    exact: f64,
+}
+
+impl Candidate {
+    const NONE: Self = Self { point: u32::MAX, exact: f64::NAN };
+}
+
+/// An order in which exactly the rows of equal values are equal, −0 and 0 counting as one.
+fn order_of_values(a: Row<'_>, b: Row<'_>) -> Ordering {
+    let mut order = Ordering::Equal;
+    a.pairs(b, |a, b| {
+        if order == Ordering::Equal {
+            order = (a + 0.0).total_cmp(&(b + 0.0));
+        }
+    });
+    order
+}
+
+/// Orders points so that every run of 16, 256, 4096 … is one subtree: cut across the direction of the largest
+/// variance, at a multiple of the largest such run.
+fn arrange(points: &mut [u32], coordinates: &[f32], k: usize) {
+    const WIDE: usize = 16;
+    if points.len() <= WIDE {
+        return;
+    }
+    let mut unit = WIDE;
+    while unit * WIDE < points.len() {
+        unit *= WIDE;
+    }
+    let cut = points.len().div_ceil(unit) / 2 * unit;
+    let column = widest(points, coordinates, k);
+    let value = |point: u32| coordinates[point as usize * k + column];
+    points.select_nth_unstable_by(cut, |&a, &b| value(a).total_cmp(&value(b)).then(a.cmp(&b)));
+    let (left, right) = points.split_at_mut(cut);
+    arrange(left, coordinates, k);
+    arrange(right, coordinates, k);
+}
+
+/// The coordinate of the largest variance, from a thousand of the points.
+fn widest(points: &[u32], coordinates: &[f32], k: usize) -> usize {
+    let step = points.len().div_ceil(1024);
+    let (mut sums, mut squares) = (vec![0.0f64; k], vec![0.0f64; k]);
+    let mut n = 0.0;
+    for &point in points.iter().step_by(step) {
+        n += 1.0;
+        for (column, &value) in coordinates[point as usize * k..][..k].iter().enumerate() {
+            sums[column] += f64::from(value);
+            squares[column] += f64::from(value) * f64::from(value);
+        }
+    }
+    let variance = |column: usize| squares[column] - sums[column] * sums[column] / n;
+    (0..k).reduce(|best, column| if variance(column) > variance(best) { column } else { best }).unwrap_or(0)
+}
+
+/// Which partitionings go into one union each.
+pub(crate) fn groups(t: usize) -> impl Iterator<Item = Range<usize>> {
+    let n = t.div_ceil(SETS);
+    (0..n).map(move |group| group * t / n..(group + 1) * t / n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Component, rng_of};
+
+    /// Rows that are hard for one part or another of the walk.
+    fn awkward(kind: usize, n: usize, d: usize) -> PointsBuf {
+        let mut rng = rng_of(5, Component::Synthetic, (kind * 10_000 + d) as u64);
+        let mut values = Vec::with_capacity(n * d);
+        for row in 0..n {
+            let group = rng.below(4) as f64;
+            for column in 0..d {
+                values.push(match kind {
+                    // Exact ties everywhere, and many copies.
+                    0 => rng.below(3) as f64,
+                    1 => rng.normal(),
+                    // Digits that f32 cannot hold.
+                    2 => 1e9 + rng.below(5) as f64 * 1e-7,
+                    // 200 orders of magnitude.
+                    3 => rng.normal() * 10f64.powf(rng.below(200) as f64 - 100.0),
+                    // Clusters, with an outlier that squeezes everything else.
+                    4 if row == 0 => 1e12,
+                    4 => 10.0 * group + 1e-3 * rng.normal(),
+                    // Nearly equal distances to everything: points on a sphere round their mean.
+                    5 => f64::from(u8::from(column == row % d)) * (1.0 + 1e-9 * rng.normal()),
+                    // Subnormal numbers.
+                    _ => rng.below(1000) as f64 * f64::MIN_POSITIVE / 100.0,
+                });
+            }
+        }
+        PointsBuf::from_dense(values, d).unwrap()
+    }
+
+    fn oracle(points: &PointsBuf, members: &[u32], x: Row<'_>) -> Winner {
+        let mut best = Winner { centre: 0, squared_distance: f64::INFINITY };
+        for (j, &member) in members.iter().enumerate() {
+            let squared_distance = x.squared_distance(points.row(member as usize));
+            if squared_distance < best.squared_distance {
+                best = Winner { centre: j as u32, squared_distance };
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn a_walk_finds_the_winners_of_the_plain_loop_on_every_path() {
+        for kind in 0..7 {
+            for (n, d, t, psi) in [
+                (300, 1, 20, 30),
+                (700, 3, 100, 40),
+                (400, 10, 7, 200),
+                (600, 20, 128, 9),
+                (90, 150, 11, 13),
+                (40, 2000, 3, 7),
+            ] {
+                let points = awkward(kind, n, d);
+                let mut rng = rng_of(6, Component::Synthetic, (kind * n) as u64);
+                let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
+                let union = Union::new(&points, &members, psi);
+                // All rows, of which a third is in no sample; and a few in f32 and far away.
+                let mut narrow = PointsBuf::dense_f32(d);
+                points.as_points().rows().take(20).for_each(|row| narrow.push(row));
+                let far = PointsBuf::from_dense((0..3 * d).map(|at| 1e200 * (at as f64 - 1.0)).collect(), d).unwrap();
+                for asked in [&points, &narrow, &far] {
+                    let expected: Vec<Winner> = asked
+                        .as_points()
+                        .rows()
+                        .flat_map(|row| members.chunks_exact(psi).map(move |members| (row, members)))
+                        .map(|(row, members)| oracle(&points, members, row))
+                        .collect();
+                    for path in backend::available() {
+                        let mut found = vec![None; asked.n_rows() * t];
+                        let Way { unserved, .. } =
+                            union.nearest(asked.as_points(), &points, path, true, |row, i, winner| {
+                                assert!(found[row * t + i].replace(winner).is_none(), "found twice");
+                            });
+                        for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                            match found {
+                                Some(winner) => assert_eq!(winner, expected, "kind {kind}, d {d}, {path:?}, {at}"),
+                                None => assert!(unserved.contains(&(at / t)), "kind {kind}, d {d}, {path:?}, {at}"),
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn groups_cover_all_partitionings_evenly() {
+        for t in [1, 100, 128, 129, 1000] {
+            let groups: Vec<Range<usize>> = groups(t).collect();
+            assert!(groups.iter().all(|group| group.len() <= SETS && !group.is_empty()));
+            assert_eq!(groups.iter().map(ExactSizeIterator::len).sum::<usize>(), t);
+            assert!(groups.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
+    }
+
+    #[test]
+    fn every_run_of_sixteen_is_filled_but_the_last() {
+        let points = awkward(1, 1000, 5);
+        let members: Vec<u32> = (0..1000).collect();
+        let union = Union::new(&points, &members, 1000);
+        let mut rows = union.rows.clone();
+        rows.sort_unstable();
+        assert_eq!(rows, members);
+    }
+}
