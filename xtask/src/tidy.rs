@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("tune", &["data", "partition", "kernel", "map", "score", "solve"]),
     ("learn", &["data", "backend", "partition", "kernel", "map", "score", "tune"]),
     ("detect", &["data", "backend", "partition", "kernel", "map", "score", "solve"]),
+    ("sets", &["data", "backend", "partition", "kernel", "map", "score", "solve", "tune"]),
     ("classify", &["data", "backend", "partition", "kernel", "map", "score", "solve", "tune"]),
 ];
 

@@ -38,6 +38,7 @@ mod tune;
 mod classify;
 mod learn;
 mod detect;
+mod sets;
 mod score;
 mod model;
 
@@ -54,5 +55,6 @@ pub use params::Checked;
 pub use partition::*;
 pub use rng::*;
 pub use score::*;
+pub use sets::*;
 pub use solve::*;
 pub use tune::*;

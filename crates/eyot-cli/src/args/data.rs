@@ -66,12 +66,12 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "COL,..", value_delimiter = ',', help_heading = "Columns")]
     ignore: Vec<String>,
 
-    /// How number columns are scaled
+    /// How number columns are scaled [default: minmax; mil chooses by cross-validation]
     ///
     /// `minmax`: to 0…1. `standard`: to mean 0 and standard deviation 1. `none`: not at all, where the columns have
     /// the same unit already. Trees do not care.
-    #[arg(long, value_name = "HOW", default_value = "minmax", help_heading = "Columns")]
-    scale: ScaleName,
+    #[arg(long, value_name = "HOW", help_heading = "Columns")]
+    scale: Option<ScaleName>,
 
     /// What happens to missing cells
     ///
@@ -99,6 +99,21 @@ impl DataArgs {
         }
     }
 
+    /// How number columns are to be scaled, if that was said.
+    pub(crate) fn scale(&self) -> Option<Scale> {
+        self.scale.map(Scale::from)
+    }
+
+    /// The same data, left as it is: something later scales it.
+    pub(crate) fn unscaled(&self) -> Self {
+        Self { scale: Some(ScaleName::None), ..self.clone() }
+    }
+
+    /// The same roles of columns in another file.
+    pub(crate) fn in_file(&self, path: &std::path::Path) -> Self {
+        Self { data: path.to_owned(), ..self.clone() }
+    }
+
     /// How to encode columns such as those of `table`, the first of the input called `name`.
     pub(crate) fn encoder_params(&self, name: &str, table: &Table) -> anyhow::Result<Checked<EncoderParams>> {
         self.check_roles(name, table)?;
@@ -114,7 +129,7 @@ impl DataArgs {
             let front = ["label", "qid"].into_iter().filter(|name| !roles.contains(name)).map(str::to_owned);
             roles.ignore.extend(front.collect::<Vec<_>>());
         }
-        Ok(EncoderParams::default().scale(self.scale.into()).missing(self.missing.into()).roles(roles).check()?)
+        Ok(EncoderParams::default().scale(self.scale().unwrap_or_default()).missing(self.missing.into()).roles(roles).check()?)
     }
 
     /// The table without columns that have a role here but are unknown to the encoder, which would refuse them.

@@ -30,6 +30,7 @@ commands! {
     demo => Demo,
     detect => Detect,
     train => Train,
+    mil => Mil,
     predict => Predict,
     map => Map,
     stream => Stream,

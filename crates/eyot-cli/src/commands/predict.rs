@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use eyot::{Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, ModelReader, Points, Run, Table, TextColumn};
+use eyot::{BagClassifierModel, Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, ModelReader, Points, Run, Table, TextColumn};
 use eyot_io::{Cells, Format, TableWriter, load_model, output_format};
 use serde::Serialize;
 
+use super::mil::bags::{Unlabelled, read_unlabelled};
 use crate::args::{DataArgs, OutputArgs, RunArgs};
 use crate::fit::encode;
 use crate::input::Input;
@@ -27,7 +28,8 @@ EXAMPLES
 ///
 /// Takes rows in the columns of the training data and writes, for each, its score and what that means: the class of a
 /// classifier, or whether a detector finds it anomalous. Scaling and category tables are part of the model. If the
-/// truth is there too, in --label or the column that was the target, a note says how many rows were right.
+/// truth is there too, in --label or the column that was the target, a note says how many rows were right. A model of
+/// `eyot mil` predicts bags, one line each.
 ///
 /// Files larger than memory stream through.
 #[derive(clap::Args)]
@@ -95,16 +97,22 @@ impl RowModel for ClassifierModel {
         let classes = self.classifier.head().classes_of(&scores, points.n_rows());
         let width = self.classifier.n_scores();
         let prediction = |(row, class): (usize, u32)| {
-            // With two classes the one score, else that of the class chosen.
-            let at = if width == 1 { 0 } else { class as usize };
-            let score = if width == 0 { 0.0 } else { scores[row * width + at] };
-            Prediction { score, label: self.classes.name(class).to_owned() }
+            Prediction { score: score_of(&scores, width, row, class), label: self.classes.name(class).to_owned() }
         };
         Ok(classes.into_iter().enumerate().map(prediction).collect())
     }
 
     fn is_classifier(&self) -> bool {
         true
+    }
+}
+
+/// With two classes the one score, else that of the class chosen.
+fn score_of(scores: &[f64], width: usize, row: usize, class: u32) -> f64 {
+    match width {
+        0 => 0.0,
+        1 => scores[row],
+        _ => scores[row * width + class as usize],
     }
 }
 
@@ -140,6 +148,8 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     row: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    bag: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<serde_json::Value>,
     score: f64,
     label: String,
@@ -148,8 +158,11 @@ struct Line {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let job = Job::start("predict", &args.run);
     let bytes = load_model(&args.model)?;
-    let model = ModelReader::parse(&bytes).and_then(|from| load(&from));
-    let model = model.with_context(|| args.model.display().to_string())?;
+    let from = ModelReader::parse(&bytes).with_context(|| args.model.display().to_string())?;
+    if from.kind() == BagClassifierModel::KIND {
+        return bags(args, &from, job);
+    }
+    let model = load(&from).with_context(|| args.model.display().to_string())?;
     let mut input = Input::for_encoder(&args.data, model.encoder());
     let json = args.run.messages.json;
     let mut out = if json { None } else { Some(table_writer(args)?) };
@@ -182,6 +195,53 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         columns: model.encoder().n_columns(),
         seed: args.run.seed,
         parameters: &model.parameters(),
+    };
+    job.finish(&shared, &Own { predictions: lines, accuracy }, &facts)
+}
+
+/// The bags of the data instead of its rows.
+fn bags(args: &Args, from: &ModelReader<'_>, job: Job) -> anyhow::Result<()> {
+    let model = BagClassifierModel::load(from).with_context(|| args.model.display().to_string())?;
+    let mut data = args.data.clone();
+    data.bag = data.bag.or_else(|| model.encoder.params().bag().map(str::to_owned));
+    let Unlabelled { bags, sets, truth } = read_unlabelled(&data, &model, &job)?;
+    let scores = job.timed(Phase::Score, || model.classifier.scores(&sets, job.run()))?;
+    let classes = model.classifier.classes_of(&scores, sets.len());
+    let width = model.classifier.n_scores();
+    let predictions: Vec<Prediction> = classes
+        .into_iter()
+        .enumerate()
+        .map(|(bag, class)| Prediction { score: score_of(&scores, width, bag, class), label: model.classes.name(class).to_owned() })
+        .collect();
+    let accuracy = truth.map(|truth| {
+        let right = truth.iter().zip(&predictions).filter(|(truth, own)| **truth == own.label).count();
+        right as f64 / predictions.len() as f64
+    });
+    if let Some(accuracy) = accuracy {
+        job.note(format!("the data has the truth too: {accuracy:.4} of the bags are predicted rightly"));
+    }
+    let mut lines = Vec::new();
+    if job.json() {
+        let line = |(bag, Prediction { score, label }): (usize, Prediction)| {
+            Line { row: None, bag: Some(bags.name(bag).to_owned()), id: None, score, label }
+        };
+        lines = predictions.into_iter().enumerate().map(line).collect();
+    } else {
+        let names: TextColumn = (0..bags.len()).map(|bag| Some(bags.name(bag))).collect();
+        let scores: Vec<f64> = predictions.iter().map(|prediction| prediction.score).collect();
+        let labels: TextColumn = predictions.iter().map(|prediction| Some(prediction.label.as_str())).collect();
+        let first = data.bag.as_deref().unwrap_or("bag");
+        let mut out = table_writer(args)?;
+        out.write(&[(first, Cells::Text(&names)), ("score", Cells::Numbers(&scores)), ("label", Cells::Text(&labels))])?;
+        out.finish()?;
+    }
+    let facts: [(&str, String); 0] = [];
+    let shared = Shared {
+        method: model.params.method.name(),
+        rows: sets.n_instances(),
+        columns: model.encoder.n_columns(),
+        seed: args.run.seed,
+        parameters: &model.params,
     };
     job.finish(&shared, &Own { predictions: lines, accuracy }, &facts)
 }
@@ -224,7 +284,7 @@ fn json_lines(table: &Table, ids: Option<&Column>, predictions: Vec<Prediction>)
             Column::Numbers(values) => serde_json::Value::from(values[at]),
             Column::Text(text) => text.get(at).into(),
         });
-        Line { row: id.is_none().then_some(table.first_row + at + 1), id, score, label }
+        Line { row: id.is_none().then_some(table.first_row + at + 1), bag: None, id, score, label }
     };
     predictions.into_iter().enumerate().map(line).collect()
 }

@@ -9,6 +9,7 @@ use crate::error::{ColumnRef, Error, Result};
 use crate::parallel::Run;
 use crate::params::{not_negative, positive};
 
+pub(crate) use pairwise::SquaredDistance;
 pub use pairwise::{Chi2, Gaussian, Intersection, Laplacian, Polynomial};
 
 /// A symmetric function of two points.

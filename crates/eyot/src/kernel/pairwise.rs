@@ -89,6 +89,21 @@ impl SumKernel for Gaussian {
     }
 }
 
+/// ‖x−y‖² in the place of a kernel, for methods that need distances row by row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SquaredDistance;
+
+impl SumKernel for SquaredDistance {
+    #[inline]
+    fn term(x: f64, y: f64) -> f64 {
+        (x - y) * (x - y)
+    }
+    #[inline]
+    fn finish(&self, sum: f64) -> f64 {
+        sum
+    }
+}
+
 impl SumKernel for Laplacian {
     #[inline]
     fn term(x: f64, y: f64) -> f64 {

@@ -47,6 +47,15 @@ pub struct CvEntry<P> {
     pub dropped: bool,
 }
 
+impl<P> CvEntry<P> {
+    /// A candidate whose folds have all been run.
+    pub fn of(parameters: P, folds: Vec<f64>) -> Self {
+        let mut entry = Self { parameters, mean: 0.0, standard_error: 0.0, folds, dropped: false };
+        summarise(&mut entry);
+        entry
+    }
+}
+
 /// All candidates and the best of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CvTable<P> {
@@ -57,6 +66,18 @@ pub struct CvTable<P> {
 }
 
 impl<P> CvTable<P> {
+    /// Candidates whose folds have all been run; the first of the highest mean is the best.
+    pub fn of(entries: Vec<CvEntry<P>>) -> Result<Self> {
+        let mut best: Option<usize> = None;
+        for (number, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.dropped) {
+            if best.is_none_or(|best| entry.mean > entries[best].mean) {
+                best = Some(number);
+            }
+        }
+        let best = best.ok_or_else(|| Error::Data("there is no candidate to choose from".into()))?;
+        Ok(Self { entries, best })
+    }
+
     /// The best entry.
     pub fn best(&self) -> &CvEntry<P> {
         &self.entries[self.best]
@@ -104,14 +125,7 @@ impl CrossValidation {
         }
         let mut entries: Vec<CvEntry<P>> = entries.into_iter().flatten().collect();
         entries.iter_mut().for_each(summarise);
-        let mut best = None;
-        for (number, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.dropped) {
-            if best.is_none_or(|best: usize| entry.mean > entries[best].mean) {
-                best = Some(number);
-            }
-        }
-        let best = best.expect("the leader is never dropped");
-        Ok(CvTable { entries, best })
+        CvTable::of(entries)
     }
 
     /// Drops candidates that trail the leader of the folds so far by more than the margin in every fold.

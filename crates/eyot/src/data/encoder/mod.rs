@@ -157,6 +157,11 @@ impl EncoderParams {
         self.roles.target.as_deref()
     }
 
+    /// The column that says which bag a row belongs to, if one was named.
+    pub fn bag(&self) -> Option<&str> {
+        self.roles.bag.as_deref()
+    }
+
     /// Checks the parameters.
     pub fn check(self) -> Result<Checked<Self>> {
         in_range("max_levels", self.max_levels, 1..=Self::MAX_LEVELS)?;

@@ -1,0 +1,274 @@
+//! Grids of parameters, and the search over them inside the training bags.
+//!
+//! What needs no labels (isolation maps, mixtures, clusters, scaling) is fitted once on all training bags of the search;
+//! the folds hold out labels only. Bags that accuracy is measured on afterwards are never among them. The search has two
+//! steps, which on few bags chooses no worse than the full product and costs a tenth of it: first scale and sharpness,
+//! then, at the best of those, what weights the instances.
+
+use super::any::{BagClassifierParams, SetMethod};
+use super::held_out::Labelled;
+use super::instances::Sets;
+use super::scaler::Scaler;
+use crate::data::Scale;
+use crate::error::{Error, Result};
+use crate::parallel::Run;
+use crate::tune::{CvEntry, CvTable, Folds, powers_of_two, stratified_folds};
+
+/// What to choose from. Values that a method has no use for are ignored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BagGrid {
+    /// Method and the parameters that are not searched.
+    pub base: SetMethod,
+    /// How columns may be scaled.
+    pub scales: Vec<Scale>,
+    /// ψ of isolation maps; those above the number of instances are left out.
+    pub psis: Vec<usize>,
+    /// ε of the weights of ISK.
+    pub epsilons: Vec<f64>,
+    /// γ of Gaussian kernels.
+    pub gammas: Vec<f64>,
+    /// τ of miGraph.
+    pub taus: Vec<f64>,
+    /// Components of the mixture of miFV.
+    pub components: Vec<usize>,
+    /// Share of the variance that the PCA of miFV keeps; 1 means none.
+    pub energies: Vec<f64>,
+    /// C of the SVM.
+    pub costs: Vec<f64>,
+    /// Folds inside the training bags.
+    pub folds: usize,
+    /// Seed of those folds.
+    pub seed: u64,
+}
+
+impl BagGrid {
+    /// The grids of the paper.
+    pub fn of(base: SetMethod) -> Self {
+        Self {
+            base,
+            scales: vec![Scale::MinMax, Scale::Standard],
+            psis: (4..=12).map(|exponent| 1 << exponent).collect(),
+            epsilons: (11..=20).map(|twentieths| f64::from(twentieths) / 20.0).collect(),
+            gammas: powers_of_two(-5..=5),
+            taus: powers_of_two(-5..=5),
+            components: vec![1, 2, 3, 4],
+            energies: vec![1.0, 0.8, 0.9],
+            costs: vec![1.0],
+            folds: 5,
+            seed: 0,
+        }
+    }
+
+    /// Refuses candidates outside their range, whatever the data.
+    pub fn check(&self) -> Result<()> {
+        let numbers = [&self.epsilons, &self.gammas, &self.taus, &self.energies, &self.costs];
+        let counts = [self.scales.len(), self.psis.len(), self.components.len()];
+        if counts.contains(&0) || numbers.iter().any(|list| list.is_empty()) {
+            return Err(Error::Data("there is no candidate to choose from".into()));
+        }
+        for candidate in self.sharpness(usize::MAX).concat() {
+            candidate.clone().check()?;
+            self.weighting(&candidate).concat().into_iter().try_for_each(|other| other.check().map(drop))?;
+        }
+        Ok(())
+    }
+
+    /// Chooses by cross-validation over the training bags. A single candidate is taken as it is, unless `always`.
+    pub fn search(
+        &self,
+        sets: &Sets,
+        labels: &[u32],
+        n_classes: usize,
+        always: bool,
+        run: Run<'_>,
+    ) -> Result<(BagClassifierParams, Option<CvTable<BagClassifierParams>>)> {
+        if labels.len() != sets.len() {
+            return Err(Error::Shape { what: "labels of bags", expected: sets.len(), got: labels.len() });
+        }
+        self.check()?;
+        let first = self.sharpness(sets.n_instances());
+        if let ([only], false) = (first.concat().as_slice(), always) {
+            if self.weighting(only).is_empty() {
+                return Ok((only.clone(), None));
+            }
+        }
+        let folds = stratified_folds(labels, self.folds.min(sets.len()), self.seed)?;
+        let mut entries = self.evaluate(&first, sets, labels, n_classes, &folds, run)?;
+        let best = CvTable::of(entries.clone())?.best().parameters.clone();
+        let second = self.weighting(&best);
+        entries.extend(self.evaluate(&second, sets, labels, n_classes, &folds, run)?);
+        let table = CvTable::of(entries)?;
+        Ok((table.best().parameters.clone(), Some(table)))
+    }
+
+    fn evaluate(
+        &self,
+        groups: &[Vec<BagClassifierParams>],
+        sets: &Sets,
+        labels: &[u32],
+        n_classes: usize,
+        folds: &Folds,
+        run: Run<'_>,
+    ) -> Result<Vec<CvEntry<BagClassifierParams>>> {
+        let scaled: Vec<(Scale, Sets)> = self
+            .scales
+            .iter()
+            .map(|&scale| (scale, sets.with_points(Scaler::fit(sets.points(), scale).apply(sets.points()))))
+            .collect();
+        let of = Labelled { labels, n_classes, folds };
+        let results = run.map("tune", groups.len(), |group| {
+            let group = &groups[group];
+            let Some(first) = group.first() else { return Ok(vec![]) };
+            let (_, sets) = scaled.iter().find(|(scale, _)| *scale == first.scale).expect("every scale is there");
+            let methods: Vec<SetMethod> = group.iter().map(|member| member.method.clone()).collect();
+            let held_out = SetMethod::held_out(&methods, sets, of)?;
+            Ok(group.iter().cloned().zip(held_out).map(|(member, folds)| CvEntry::of(member, folds)).collect())
+        })?;
+        Ok(results.concat())
+    }
+
+    /// Step one: scale and sharpness. Candidates of a group share what is costly to prepare.
+    fn sharpness(&self, n_instances: usize) -> Vec<Vec<BagClassifierParams>> {
+        let mut groups: Vec<Vec<BagClassifierParams>> = Vec::new();
+        for &scale in &self.scales {
+            for methods in self.sharp_methods(n_instances) {
+                groups.push(methods.into_iter().map(|method| BagClassifierParams { scale, method }).collect());
+            }
+        }
+        groups
+    }
+
+    fn sharp_methods(&self, n_instances: usize) -> Vec<Vec<SetMethod>> {
+        let costs = || self.costs.iter().copied();
+        let gammas = || self.gammas.iter().flat_map(|&gamma| costs().map(move |c| (gamma, c)));
+        match &self.base {
+            SetMethod::Isk(base) => {
+                let fits: Vec<usize> = self.psis.iter().copied().filter(|&psi| psi <= n_instances).collect();
+                // With one ψ or too few instances there is nothing to leave out: a ψ that is too large is clamped.
+                let psis = if fits.is_empty() || self.psis.len() == 1 { self.psis[..1].to_vec() } else { fits };
+                let epsilon = self.epsilons.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let group = |psi: usize| {
+                    let params = base.clone().map(base.map.clone().psi(psi)).epsilon(epsilon);
+                    costs().map(|c| SetMethod::Isk(params.clone().svm(base.svm.clone().c(c)))).collect()
+                };
+                psis.into_iter().map(group).collect()
+            }
+            SetMethod::MiKernel(base) => {
+                let one = |(gamma, c)| SetMethod::MiKernel(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));
+                vec![gammas().map(one).collect()]
+            }
+            SetMethod::MiGraph(base) => {
+                let base = base.clone().tau(self.taus[0]);
+                let one = |(gamma, c)| SetMethod::MiGraph(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));
+                vec![gammas().map(one).collect()]
+            }
+            SetMethod::SimpleMi(base) => {
+                let one = |(gamma, c)| SetMethod::SimpleMi(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));
+                vec![gammas().map(one).collect()]
+            }
+            SetMethod::MiSvm(base) => {
+                let one = |gamma, c| SetMethod::MiSvm(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));
+                self.gammas.iter().map(|&gamma| costs().map(|c| one(gamma, c)).collect()).collect()
+            }
+            SetMethod::MiSvmBag(base) => {
+                let one = |gamma, c| SetMethod::MiSvmBag(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));
+                self.gammas.iter().map(|&gamma| costs().map(|c| one(gamma, c)).collect()).collect()
+            }
+            SetMethod::MiFv(base) => {
+                let base = base.clone().energy(self.energies[0]);
+                let one = |m, c| SetMethod::MiFv(base.clone().components(m).svm(base.svm.clone().c(c)));
+                self.components.iter().map(|&m| costs().map(|c| one(m, c)).collect()).collect()
+            }
+            SetMethod::Cce(base) => {
+                vec![costs().map(|c| SetMethod::Cce(base.clone().svm(base.svm.clone().c(c)))).collect()]
+            }
+        }
+    }
+
+    /// Step two: how instances are weighted or reduced, at the best of step one.
+    fn weighting(&self, best: &BagClassifierParams) -> Vec<Vec<BagClassifierParams>> {
+        let with = |method: SetMethod| BagClassifierParams { scale: best.scale, method };
+        let groups: Vec<Vec<BagClassifierParams>> = match &best.method {
+            SetMethod::Isk(params) => {
+                let others = self.epsilons.iter().filter(|&&epsilon| epsilon != params.epsilon);
+                vec![others.map(|&epsilon| with(SetMethod::Isk(params.clone().epsilon(epsilon)))).collect()]
+            }
+            SetMethod::MiGraph(params) => {
+                let others = self.taus.iter().filter(|&&tau| tau != params.tau);
+                vec![others.map(|&tau| with(SetMethod::MiGraph(params.clone().tau(tau)))).collect()]
+            }
+            SetMethod::MiFv(params) => {
+                let others = self.energies.iter().filter(|&&energy| energy != params.energy);
+                others.map(|&energy| vec![with(SetMethod::MiFv(params.clone().energy(energy)))]).collect()
+            }
+            _ => vec![],
+        };
+        groups.into_iter().filter(|group| !group.is_empty()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sets::testing::blobs;
+    use crate::sets::{BagValidation, IskParams};
+
+    fn small(method: SetMethod) -> BagGrid {
+        let mut grid = BagGrid::of(method);
+        grid.psis = vec![2, 16, 4096];
+        grid.epsilons = vec![0.7, 1.0];
+        grid.gammas = vec![0.25, 1.0];
+        grid.taus = vec![0.5, 2.0];
+        grid.components = vec![1, 2];
+        grid.folds = 3;
+        grid
+    }
+
+    fn isk() -> SetMethod {
+        let params = IskParams::default();
+        let map = params.map.clone().t(20);
+        SetMethod::Isk(params.map(map))
+    }
+
+    #[test]
+    fn both_steps_are_searched_on_any_number_of_threads() {
+        let (sets, labels) = blobs(40, 1);
+        let mut sizes = vec![];
+        for method in SetMethod::all(0) {
+            let method = if matches!(method, SetMethod::Isk(_)) { isk() } else { method };
+            let grid = small(method);
+            let (best, table) = grid.search(&sets, &labels, 2, false, Run::single()).unwrap();
+            let (again, _) = grid.search(&sets, &labels, 2, false, Run::threads(3)).unwrap();
+            assert_eq!(best, again);
+            sizes.push(table.map_or(1, |table| {
+                assert!(table.best().mean > 0.85, "{}", best.method.name());
+                table.entries.len()
+            }));
+        }
+        // Two scales: isk 2·2 ψ (4096 is more than there are) + 1 ε; mi-kernel 2·2; migraph 2·2 + 1; mifv 2·2 + 2;
+        // cce 2; the two SVMs on instances and simple-mi 2·2.
+        assert_eq!(sizes, [5, 4, 5, 6, 2, 4, 4, 4]);
+    }
+
+    #[test]
+    fn a_single_candidate_needs_no_search_and_an_empty_list_is_refused() {
+        let (sets, labels) = blobs(10, 2);
+        let mut grid = small(isk());
+        (grid.scales, grid.psis, grid.epsilons) = (vec![Scale::None], vec![8], vec![1.0]);
+        assert!(grid.search(&sets, &labels, 2, false, Run::single()).unwrap().1.is_none());
+        grid.costs.clear();
+        assert!(grid.check().is_err());
+    }
+
+    #[test]
+    fn folds_held_out_are_predicted_by_what_was_chosen_without_them() {
+        let (sets, labels) = blobs(40, 3);
+        let validation = BagValidation::run(&small(isk()), &sets, &labels, 2, 5, 0, Run::single()).unwrap();
+        assert_eq!((validation.folds.len(), validation.confusion.rows()), (5, 40));
+        assert!(validation.accuracy() > 0.85 && validation.standard_error() < 0.1);
+        let mut seen: Vec<usize> = validation.folds.iter().flat_map(|fold| fold.bags.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..40).collect::<Vec<_>>());
+        assert_eq!(validation, BagValidation::run(&small(isk()), &sets, &labels, 2, 5, 0, Run::threads(2)).unwrap());
+    }
+}
