@@ -129,7 +129,11 @@ impl DataArgs {
             let front = ["label", "qid"].into_iter().filter(|name| !roles.contains(name)).map(str::to_owned);
             roles.ignore.extend(front.collect::<Vec<_>>());
         }
-        Ok(EncoderParams::default().scale(self.scale().unwrap_or_default()).missing(self.missing.into()).roles(roles).check()?)
+        Ok(EncoderParams::default()
+            .scale(self.scale().unwrap_or_default())
+            .missing(self.missing.into())
+            .roles(roles)
+            .check()?)
     }
 
     /// The table without columns that have a role here but are unknown to the encoder, which would refuse them.

@@ -6,7 +6,7 @@ use crate::program::Room;
 fn help_of_every_command_is_as_reviewed() {
     let room = Room::new();
     for command in
-        ["", "completions", "demo", "detect", "inspect", "man", "map", "predict", "reproduce", "stream", "train"]
+        ["", "completions", "demo", "detect", "inspect", "man", "map", "mil", "predict", "reproduce", "stream", "train"]
     {
         let name = if command.is_empty() { "eyot" } else { command };
         insta::assert_snapshot!(format!("help-{name}"), room.eyot(&format!("{command} --help")).text());

@@ -11,6 +11,7 @@ mod detect;
 mod help;
 mod inspect;
 mod map;
+mod mil;
 mod parity;
 mod reproduce;
 mod stop;

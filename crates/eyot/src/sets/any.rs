@@ -416,7 +416,8 @@ mod tests {
         for method in suited() {
             let name = method.name();
             let params = BagClassifierParams { scale: Scale::None, method }.check().unwrap();
-            let fit = |sets: &Sets| params.fit(sets, &labels, 2, Run::single()).unwrap().scores(sets, Run::single()).unwrap();
+            let fit =
+                |sets: &Sets| params.fit(sets, &labels, 2, Run::single()).unwrap().scores(sets, Run::single()).unwrap();
             for (a, b) in fit(&sets).iter().zip(fit(&sparse)) {
                 assert!((a - b).abs() < 1e-9, "{name}: {a} {b}");
             }

@@ -91,6 +91,9 @@ fn bits(sets: &Sets, centroids: &PointsBuf) -> PointsBuf {
 /// vote, so that the largest score wins.
 fn vote(n_classes: usize, members: &[Vec<f64>]) -> Vec<f64> {
     let width = n_scores(n_classes);
+    if width == 0 {
+        return vec![];
+    }
     let mut totals = vec![0.0; width];
     for scores in members {
         for (total, score) in totals.iter_mut().zip(scores) {
@@ -104,7 +107,9 @@ fn vote(n_classes: usize, members: &[Vec<f64>]) -> Vec<f64> {
         return squeezed.map(|rest| votes + rest).collect();
     }
     let mut votes = vec![0.0; width];
-    members.iter().for_each(|scores| votes[class_of_scores(scores) as usize] += 1.0);
+    for scores in members {
+        votes[class_of_scores(scores) as usize] += 1.0;
+    }
     squeezed.zip(votes).map(|(rest, votes)| votes + rest).collect()
 }
 
@@ -116,13 +121,7 @@ pub(super) struct CceClassifier {
 }
 
 impl CceClassifier {
-    pub(super) fn fit(
-        params: &CceParams,
-        sets: &Sets,
-        labels: &[u32],
-        n_classes: usize,
-        run: Run<'_>,
-    ) -> Result<Self> {
+    pub(super) fn fit(params: &CceParams, sets: &Sets, labels: &[u32], n_classes: usize, run: Run<'_>) -> Result<Self> {
         let svm = params.svm.clone().check()?;
         let member = |centroids: PointsBuf| {
             let model = svm.fit(&bits(sets, &centroids).as_points(), labels, n_classes, None, run)?.model;
@@ -150,8 +149,7 @@ impl CceClassifier {
     /// The held-out accuracies of candidates that share their clusterings.
     pub(super) fn held_out(members: &[&CceParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
         let Some(first) = members.first() else { return Ok(vec![]) };
-        let vectors: Vec<PointsBuf> =
-            first.cluster(sets)?.iter().map(|centroids| bits(sets, centroids)).collect();
+        let vectors: Vec<PointsBuf> = first.cluster(sets)?.iter().map(|centroids| bits(sets, centroids)).collect();
         let one = |params: &&CceParams| {
             let svm = params.svm.clone().check()?;
             of.each_fold(|fold| {

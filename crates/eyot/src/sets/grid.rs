@@ -42,7 +42,7 @@ pub struct BagGrid {
 }
 
 impl BagGrid {
-    /// The grids of the paper.
+    /// The grids of the paper; it does not say which C it used, so three are tried.
     pub fn of(base: SetMethod) -> Self {
         Self {
             base,
@@ -53,7 +53,7 @@ impl BagGrid {
             taus: powers_of_two(-5..=5),
             components: vec![1, 2, 3, 4],
             energies: vec![1.0, 0.8, 0.9],
-            costs: vec![1.0],
+            costs: vec![1.0, 10.0, 100.0],
             folds: 5,
             seed: 0,
         }
@@ -87,10 +87,10 @@ impl BagGrid {
         }
         self.check()?;
         let first = self.sharpness(sets.n_instances());
-        if let ([only], false) = (first.concat().as_slice(), always) {
-            if self.weighting(only).is_empty() {
-                return Ok((only.clone(), None));
-            }
+        if let ([only], false) = (first.concat().as_slice(), always)
+            && self.weighting(only).is_empty()
+        {
+            return Ok((only.clone(), None));
         }
         let folds = stratified_folds(labels, self.folds.min(sets.len()), self.seed)?;
         let mut entries = self.evaluate(&first, sets, labels, n_classes, &folds, run)?;
@@ -220,7 +220,7 @@ mod tests {
         grid.gammas = vec![0.25, 1.0];
         grid.taus = vec![0.5, 2.0];
         grid.components = vec![1, 2];
-        grid.folds = 3;
+        (grid.costs, grid.folds) = (vec![1.0], 3);
         grid
     }
 

@@ -32,8 +32,8 @@ impl Labelled<'_> {
     }
 
     /// One number per fold.
-    pub(super) fn each_fold(&self, mut accuracy: impl FnMut(usize) -> Result<f64>) -> Result<Vec<f64>> {
-        (0..self.folds.n_folds()).map(|fold| accuracy(fold)).collect()
+    pub(super) fn each_fold(&self, accuracy: impl FnMut(usize) -> Result<f64>) -> Result<Vec<f64>> {
+        (0..self.folds.n_folds()).map(accuracy).collect()
     }
 
     /// A linear SVM on vectors.
@@ -58,8 +58,7 @@ impl Labelled<'_> {
         self.each_fold(|fold| {
             let (weights, held) = self.split(fold);
             let fit = svm.fit(&matrix, self.labels, self.n_classes, Some(&weights), Run::single())?;
-            let (mut scores, mut row) =
-                (vec![0.0; fit.model.n_scores()], vec![0.0; fit.model.expansion.rows().len()]);
+            let (mut scores, mut row) = (vec![0.0; fit.model.n_scores()], vec![0.0; fit.model.expansion.rows().len()]);
             let class = |&bag: &usize| {
                 matrix.entries_into(bag, fit.model.expansion.rows(), &mut row);
                 fit.model.scores_into(&row, &mut scores);

@@ -114,7 +114,9 @@ impl Sets {
                 for row in points.rows() {
                     row.nonzeros().for_each(|(column, value)| mean[column] += value);
                 }
-                mean.iter_mut().for_each(|value| *value /= n);
+                for value in &mut mean {
+                    *value /= n;
+                }
                 means.push(Row::F64(&mean));
             }
         }

@@ -29,7 +29,7 @@ use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::Checked;
-use crate::partition::{Cell, CodeStore, Codes, NONE, with_codes};
+use crate::partition::{Cell, CodeStore, Codes, NONE};
 use crate::solve::{LinearModel, LinearSvmParams, Loss};
 
 /// Parameters of the feature map of ISK.
@@ -174,22 +174,61 @@ impl IsolationSetMap {
     /// Scales a vector so that inner products are kernel values.
     fn finish(&self, (columns, mut values): (Vec<u32>, Vec<f64>)) -> (Vec<u32>, Vec<f64>) {
         let factor = self.factor(&values);
-        values.iter_mut().for_each(|value| *value *= factor);
+        for value in &mut values {
+            *value *= factor;
+        }
         (columns, values)
     }
 
     /// What Φ(S) is multiplied by.
     fn factor(&self, values: &[f64]) -> f64 {
         let squares: f64 = values.iter().map(|value| value * value).sum();
-        match self.normalise {
-            true if squares > 0.0 => 1.0 / squares.sqrt(),
-            _ => 1.0 / (self.map.t() as f64).sqrt(),
-        }
+        1.0 / if self.normalise && squares > 0.0 { squares.sqrt() } else { (self.map.t() as f64).sqrt() }
     }
 
     /// The set kernel of two vectors.
     pub fn kernel(&self, x: Row<'_>, y: Row<'_>) -> f64 {
         x.dot(y)
+    }
+
+    /// The kernel between all bags of two lists by its definition, a weighted mean over all pairs of instances, row by
+    /// row: what [`IsolationSetMap::vectors`] saves. For comparisons; its time grows with the product of the instances.
+    pub fn matrix(&self, a: &Sets, b: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
+        let side = |sets: &Sets| -> Result<(Codes, Vec<f64>)> {
+            let codes = self.map.encode(sets.points(), run)?;
+            let counts = self.neighbours(sets, &codes, run)?;
+            let of_bag = |bag: usize| {
+                let range = sets.range(bag);
+                let weights = Weights::new(counts.as_ref().map(|counts| &counts[range.clone()]), range.len());
+                (0..range.len()).map(|at| weights.of(at)).collect::<Vec<f64>>()
+            };
+            let weights = (0..sets.len()).flat_map(of_bag).collect();
+            Ok((codes, weights))
+        };
+        let ((codes_a, weights_a), (codes_b, weights_b)) = (side(a)?, side(b)?);
+        let t = self.map.t() as f64;
+        let mean = |x: (&Codes, &[f64], Range<usize>), y: (&Codes, &[f64], Range<usize>)| {
+            let mut sum = 0.0;
+            for row in x.2 {
+                let of_row: f64 = y.2.clone().map(|other| y.1[other] * common_cells(x.0, row, y.0, other) as f64).sum();
+                sum += x.1[row] * of_row;
+            }
+            sum / t
+        };
+        let norm = |codes: &Codes, weights: &[f64], range: Range<usize>| {
+            let own = if self.normalise { mean((codes, weights, range.clone()), (codes, weights, range)) } else { 1.0 };
+            if own > 0.0 { own.sqrt() } else { 1.0 }
+        };
+        let norms_b = run.map("kernel", b.len(), |bag| Ok(norm(&codes_b, &weights_b, b.range(bag))))?;
+        let rows = run.map("kernel", a.len(), |bag| {
+            let own = norm(&codes_a, &weights_a, a.range(bag));
+            let value = |other: usize| {
+                let sum = mean((&codes_a, &weights_a, a.range(bag)), (&codes_b, &weights_b, b.range(other)));
+                sum / (own * norms_b[other])
+            };
+            Ok((0..b.len()).map(value).collect::<Vec<f64>>())
+        })?;
+        Ok(rows.concat())
     }
 
     /// The squared distance ‖Φ(S) − Φ(T)‖², the squared maximum mean discrepancy between two sets in the space of the
@@ -249,7 +288,7 @@ fn neighbours(sets: &Sets, codes: &Codes, epsilons: &[f64], run: Run<'_>) -> Res
         let mut counts = vec![vec![1u32; range.len()]; least.len()];
         for x in 0..range.len() {
             for y in x + 1..range.len() {
-                let common = common_cells(codes, range.start + x, range.start + y);
+                let common = common_cells(codes, range.start + x, codes, range.start + y);
                 for (counts, &least) in counts.iter_mut().zip(&least) {
                     if common >= least {
                         counts[x] += 1;
@@ -264,19 +303,22 @@ fn neighbours(sets: &Sets, codes: &Codes, epsilons: &[f64], run: Run<'_>) -> Res
 }
 
 /// In how many partitionings two points share a cell; gaps match nothing.
-fn common_cells(codes: &Codes, x: usize, y: usize) -> usize {
+fn common_cells(codes: &Codes, x: usize, others: &Codes, y: usize) -> usize {
     let (t, psi) = (codes.t(), codes.psi());
-    with_codes!(CodeStore, codes.store(), cells => equal(&cells[x * t..(x + 1) * t], &cells[y * t..(y + 1) * t], |cell| {
-        (cell as usize) < psi
-    }))
+    let (x, y) = (x * t..(x + 1) * t, y * t..(y + 1) * t);
+    match (codes.store(), others.store()) {
+        (CodeStore::U8(a), CodeStore::U8(b)) => equal(&a[x], &b[y], |cell| usize::from(cell) < psi),
+        (CodeStore::U16(a), CodeStore::U16(b)) => equal(&a[x], &b[y], |cell| usize::from(cell) < psi),
+        (CodeStore::U32(a), CodeStore::U32(b)) => equal(&a[x], &b[y], |cell| (cell as usize) < psi),
+        _ => unreachable!("codes of one map are stored alike"),
+    }
 }
 
 /// Counts equal places in blocks short enough for sums of a byte, which compile to vector code.
 fn equal<C: Copy + PartialEq>(x: &[C], y: &[C], inside: impl Fn(C) -> bool) -> usize {
     const BLOCK: usize = 128;
-    let block = |(x, y): (&[C], &[C])| {
-        usize::from(x.iter().zip(y).map(|(&x, &y)| u8::from(x == y && inside(x))).sum::<u8>())
-    };
+    let block =
+        |(x, y): (&[C], &[C])| usize::from(x.iter().zip(y).map(|(&x, &y)| u8::from(x == y && inside(x))).sum::<u8>());
     x.chunks(BLOCK).zip(y.chunks(BLOCK)).map(block).sum()
 }
 
@@ -355,13 +397,7 @@ pub(super) struct IskClassifier {
 }
 
 impl IskClassifier {
-    pub(super) fn fit(
-        params: &IskParams,
-        sets: &Sets,
-        labels: &[u32],
-        n_classes: usize,
-        run: Run<'_>,
-    ) -> Result<Self> {
+    pub(super) fn fit(params: &IskParams, sets: &Sets, labels: &[u32], n_classes: usize, run: Run<'_>) -> Result<Self> {
         let map = params.clone().check()?.fit_map(sets.points(), run)?;
         let vectors = map.vectors(sets, run)?;
         let svm = params.svm.clone().check()?;
@@ -385,9 +421,8 @@ impl IskClassifier {
         let mut last: Option<(IsolationSetMap, PointsBuf)> = None;
         let mut held_out = Vec::with_capacity(members.len());
         for params in members {
-            let known = |(map, _): &(IsolationSetMap, _)| {
-                map.epsilon == params.epsilon && map.normalise == params.normalise
-            };
+            let known =
+                |(map, _): &(IsolationSetMap, _)| map.epsilon == params.epsilon && map.normalise == params.normalise;
             if !last.as_ref().is_some_and(known) {
                 let set_map =
                     IsolationSetMap { map: map.clone(), epsilon: params.epsilon, normalise: params.normalise };
@@ -454,9 +489,7 @@ mod tests {
         let weights = |set: Points<'_>| -> Vec<f64> {
             let raw: Vec<f64> = (0..set.n_rows())
                 .map(|x| {
-                    let similar = |y: &usize| {
-                        *y == x || map.map.similarity(set.row(x), set.row(*y)) > map.epsilon
-                    };
+                    let similar = |y: &usize| *y == x || map.map.similarity(set.row(x), set.row(*y)) > map.epsilon;
                     1.0 / (0..set.n_rows()).filter(similar).count() as f64
                 })
                 .collect();
@@ -465,9 +498,9 @@ mod tests {
         };
         let (of_s, of_t) = (weights(s), weights(t));
         let mut sum = 0.0;
-        for x in 0..s.n_rows() {
-            for y in 0..t.n_rows() {
-                sum += of_s[x] * of_t[y] * map.map.similarity(s.row(x), t.row(y));
+        for (x, of_x) in s.rows().zip(of_s) {
+            for (y, of_y) in t.rows().zip(&of_t) {
+                sum += of_x * of_y * map.map.similarity(x, y);
             }
         }
         sum
@@ -479,11 +512,13 @@ mod tests {
         for epsilon in [1.0, 0.55, 0.2, 0.0] {
             let map = map_of(&sets, epsilon, false);
             let vectors = map.vectors(&sets, Run::threads(2)).unwrap();
+            let matrix = map.matrix(&sets, &sets, Run::threads(2)).unwrap();
             for a in 0..4 {
                 for b in 0..4 {
                     let expected = by_definition(&map, sets.bag(a), sets.bag(b));
                     let ours = map.kernel(vectors.row(a), vectors.row(b));
                     assert!((ours - expected).abs() < 1e-12, "{epsilon}: {ours} {expected}");
+                    assert!((matrix[a * 4 + b] - expected).abs() < 1e-12, "{epsilon}: {expected}");
                 }
             }
         }

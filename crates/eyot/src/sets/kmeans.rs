@@ -61,7 +61,9 @@ pub(super) fn kmeans(points: Points<'_>, k: usize, seed: u64, stream: u64) -> Po
         let mut next = PointsBuf::dense(columns);
         for (cluster, sums) in sums.chunks_exact_mut(columns).enumerate() {
             if counts[cluster] > 0 {
-                sums.iter_mut().for_each(|sum| *sum /= counts[cluster] as f64);
+                for sum in sums.iter_mut() {
+                    *sum /= counts[cluster] as f64;
+                }
                 next.push(Row::F64(sums));
             } else {
                 let mut farthest = 0;

@@ -163,7 +163,9 @@ impl FisherMap {
             }
         };
         let (mut mean, mut squares) = (vec![0.0; d], vec![0.0; d]);
-        rows.iter().for_each(|row| moments(&mut mean, &mut squares, row, 1.0 / n as f64));
+        for row in &rows {
+            moments(&mut mean, &mut squares, row, 1.0 / n as f64);
+        }
         let global = mean.iter().zip(&squares).map(|(mean, square)| (square - mean * mean).max(0.0));
         // A constant column says nothing: any positive deviation will do.
         let floors: Vec<f64> =
@@ -223,9 +225,13 @@ impl FisherMap {
             *out = sum;
         }
         let largest = out.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        out.iter_mut().for_each(|value| *value = (*value - largest).exp());
+        for value in out.iter_mut() {
+            *value = (*value - largest).exp();
+        }
         let total: f64 = out.iter().sum();
-        out.iter_mut().for_each(|value| *value /= total);
+        for value in out.iter_mut() {
+            *value /= total;
+        }
         largest + total.ln()
     }
 
@@ -263,10 +269,14 @@ impl FisherMap {
     pub fn vectors(&self, sets: &Sets) -> PointsBuf {
         let mut vectors = PointsBuf::dense(self.n_features());
         for mut vector in self.raw(sets) {
-            vector.iter_mut().for_each(|value| *value = value.signum() * value.abs().sqrt());
+            for value in &mut vector {
+                *value = value.signum() * value.abs().sqrt();
+            }
             let norm = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
             if norm > 0.0 {
-                vector.iter_mut().for_each(|value| *value /= norm);
+                for value in &mut vector {
+                    *value /= norm;
+                }
             }
             vectors.push(Row::F64(&vector));
         }
@@ -345,7 +355,8 @@ impl Persist for FisherMap {
         let entries = weights.len().checked_mul(kept.unwrap_or(columns)).ok_or_else(too_large)?;
         let means = from.finite_f64s(&format!("{prefix}.means"), entries)?;
         let deviations = from.finite_f64s(&format!("{prefix}.deviations"), entries)?;
-        let positive = |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
+        let positive =
+            |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
         if columns == 0 || !positive(&weights) || !positive(&deviations) {
             return Err(bad_part(prefix, "is not a mixture"));
         }
@@ -458,7 +469,8 @@ mod tests {
     #[test]
     fn constant_columns_do_no_harm() {
         let points = PointsBuf::from_rows(&[[1.0, 7.0], [2.0, 7.0], [3.0, 7.0], [5.0, 7.0]]).unwrap();
-        let vectors = map(&Sets::singletons(points), 2, 1.0).vectors(&Sets::singletons(PointsBuf::from_rows(&[[2.0, 8.0]]).unwrap()));
+        let vectors = map(&Sets::singletons(points), 2, 1.0)
+            .vectors(&Sets::singletons(PointsBuf::from_rows(&[[2.0, 8.0]]).unwrap()));
         assert!(vectors.row(0).nonzeros().all(|(_, value)| value.is_finite()));
     }
 }

@@ -92,7 +92,9 @@ mod tests {
         let values = matrix(&sets, params.kernel(), Run::single()).unwrap();
         let weights = |bag: usize| -> Vec<f64> {
             let points = sets.bag(bag);
-            let near = |u: usize| (0..points.n_rows()).filter(|&v| v == u || points.row(u).squared_distance(points.row(v)) < 0.5);
+            let near = |u: usize| {
+                (0..points.n_rows()).filter(move |&v| v == u || points.row(u).squared_distance(points.row(v)) < 0.5)
+            };
             (0..points.n_rows()).map(|u| 1.0 / near(u).count() as f64).collect()
         };
         assert!(weights(0).iter().any(|&weight| weight < 1.0), "some instances have neighbours");

@@ -42,7 +42,7 @@ pub use any::{BagClassifier, BagClassifierParams, SetMethod};
 pub use cce::CceParams;
 pub use grid::BagGrid;
 pub use instances::Sets;
-pub use isk::{IsolationSetMap, IskParams};
+pub use isk::{IskParams, IsolationSetMap};
 pub use mi_kernel::MiKernelParams;
 pub use mifv::{FisherMap, MiFvParams};
 pub use migraph::MiGraphParams;

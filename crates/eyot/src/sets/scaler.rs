@@ -44,7 +44,9 @@ impl Scaler {
                 for row in points.rows() {
                     row.nonzeros().for_each(|(column, value)| sums[column] += value);
                 }
-                sums.iter_mut().for_each(|sum| *sum /= n);
+                for sum in &mut sums {
+                    *sum /= n;
+                }
                 let mut entries = vec![0.0; columns];
                 for row in points.rows() {
                     for (column, value) in row.nonzeros() {
@@ -123,9 +125,8 @@ mod tests {
     #[test]
     fn scaling_is_that_of_the_encoder() {
         let values = [vec![1.0, 5.0, 2.5, 0.0], vec![0.0, -2.0, 0.0, 4.0], vec![7.0; 4]];
-        let columns = (0..3)
-            .map(|i| TableColumn { name: format!("x{i}"), values: Column::Numbers(values[i].clone()) })
-            .collect();
+        let columns =
+            (0..3).map(|i| TableColumn { name: format!("x{i}"), values: Column::Numbers(values[i].clone()) }).collect();
         let table = Table { first_row: 0, n_rows: 4, columns, sparse: None };
         let rows: Vec<Vec<f64>> = (0..4).map(|row| values.iter().map(|column| column[row]).collect()).collect();
         let points = PointsBuf::from_rows(&rows).unwrap();

@@ -300,8 +300,7 @@ impl WitnessClassifier {
                 let models = models.collect::<Result<Vec<_>>>()?;
                 let mut room = Vec::new();
                 let class = |&bag: &usize| {
-                    let scores: Vec<f64> =
-                        models.iter().map(|model| instances.best(model, bag, &mut room).1).collect();
+                    let scores: Vec<f64> = models.iter().map(|model| instances.best(model, bag, &mut room).1).collect();
                     class_of_scores(&scores)
                 };
                 let predicted: Vec<u32> = held.iter().map(class).collect();
@@ -364,7 +363,8 @@ mod tests {
             let fit = WitnessClassifier::fit(&params, guess, &sets, &labels, 2, Run::single()).unwrap();
             assert!(accuracy(&fit, &others, &truth) > 0.94, "{guess:?}");
             let scores = fit.instance_scores(others.points(), Run::threads(2)).unwrap();
-            let right = scores.iter().zip(others.points().rows()).filter(|(score, row)| (**score >= 0.0) == (row.get(0) > 1.5));
+            let right =
+                scores.iter().zip(others.points().rows()).filter(|(score, row)| (**score >= 0.0) == (row.get(0) > 1.5));
             assert!(right.count() as f64 > 0.94 * others.n_instances() as f64, "{guess:?}");
             let bags = fit.scores(&others, Run::single()).unwrap();
             assert_eq!(fit.scores(&turned(&others), Run::single()).unwrap(), bags);
@@ -399,9 +399,11 @@ mod tests {
         let (sets, _) = blobs(30, 13);
         let labels: Vec<u32> = (0..30).map(|bag| bag % 3).collect();
         for guess in [Guess::Labels, Guess::Witness] {
-            let fit = WitnessClassifier::fit(&WitnessParams::default(), guess, &sets, &labels, 3, Run::threads(2)).unwrap();
+            let fit =
+                WitnessClassifier::fit(&WitnessParams::default(), guess, &sets, &labels, 3, Run::threads(2)).unwrap();
             assert_eq!(fit.scores(&sets, Run::single()).unwrap().len(), 90);
-            let one = WitnessClassifier::fit(&WitnessParams::default(), guess, &sets, &[0; 30], 1, Run::single()).unwrap();
+            let one =
+                WitnessClassifier::fit(&WitnessParams::default(), guess, &sets, &[0; 30], 1, Run::single()).unwrap();
             assert!(one.scores(&sets, Run::single()).unwrap().is_empty());
         }
     }

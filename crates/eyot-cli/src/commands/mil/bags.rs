@@ -79,7 +79,9 @@ pub(super) fn read_training(data: &DataArgs, job: &Job) -> anyhow::Result<(Encod
         Ok(())
     })?;
     let sorted = classes.sort();
-    labels.iter_mut().for_each(|label| *label = sorted[*label as usize]);
+    for label in &mut labels {
+        *label = sorted[*label as usize];
+    }
     let points = collect(&mut input, data, &encoder, job)?;
     let bags = labelled(&points, &ids, &labels, classes).with_context(|| name.clone())?;
     check(data, &bags).with_context(|| name)?;

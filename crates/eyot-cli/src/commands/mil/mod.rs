@@ -92,7 +92,7 @@ pub(crate) struct Args {
     energy: Vec<f64>,
 
     /// Price of a violated margin, C; of several, the best is chosen
-    #[arg(long, value_name = "X,..", value_delimiter = ',', default_value = "1", help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', default_value = "1,10,100", help_heading = "Method")]
     c: Vec<f64>,
 
     /// Folds of cross-validation over bags
@@ -179,9 +179,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         None => job.timed(Phase::Fit, || validate(args, &bags, &job)).with_context(context)?,
     };
     let wanted = args.test.is_some() || args.save.save.is_some() || args.report.report.is_some() || args.instances.is_some();
-    let fitted = match wanted {
-        true => Some(job.timed(Phase::Fit, || fit(args, encoder.clone(), &bags, &job)).with_context(context)?),
-        false => None,
+    let fitted = if wanted {
+        Some(job.timed(Phase::Fit, || fit(args, encoder.clone(), &bags, &job)).with_context(context)?)
+    } else {
+        None
     };
     let tested = match (&args.test, &fitted) {
         (Some(path), Some((model, _))) => Some(test(&data, path, model, &job)?),
@@ -344,12 +345,12 @@ struct Summary<'a> {
     measured_on: &'static str,
     confusion: Vec<Vec<u64>>,
     runs: Vec<f64>,
-    folds: Vec<Fold>,
+    folds: Vec<HeldOut>,
     cv: Vec<Cv>,
 }
 
 #[derive(Serialize)]
-struct Fold {
+struct HeldOut {
     run: usize,
     fold: usize,
     bags: usize,
@@ -430,7 +431,7 @@ impl Outcome<'_> {
     fn summary(&self) -> Summary<'_> {
         let (accuracy, standard_error) = self.accuracy();
         let confusion = self.confusion();
-        let fold = |(run, fold, of): (usize, usize, &BagFold)| Fold {
+        let fold = |(run, fold, of): (usize, usize, &BagFold)| HeldOut {
             run: run + 1,
             fold: fold + 1,
             bags: of.bags.len(),
