@@ -6,9 +6,10 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256, __m512, _CMP_LE_OQ, _mm256_add_ps, _mm256_cmp_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps,
-    _mm256_movemask_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm512_add_ps, _mm512_cmp_ps_mask,
-    _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    __m256, __m512, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_blendv_ps, _mm256_cmp_ps, _mm256_fmadd_ps,
+    _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_movemask_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps,
+    _mm512_add_ps, _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_max_ps,
+    _mm512_min_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 /// Lanes of a vector.
@@ -23,6 +24,11 @@ pub(super) trait F32x16: Copy {
     fn sub(self, other: Self) -> Self;
     /// self² + sum.
     fn square_add(self, sum: Self) -> Self;
+    /// self · other + sum.
+    fn product_add(self, other: Self, sum: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+    /// Where `self` is below `best`, itself and `number`; elsewhere `best` and `best_number`.
+    fn closer(self, best: Self, number: Self, best_number: Self) -> (Self, Self);
     /// A NaN counts as nothing: of a NaN in `self` and a number, the number is returned.
     fn max(self, other: Self) -> Self;
     /// Bit i says whether lane i is at most that of `other`.
@@ -70,6 +76,19 @@ impl F32x16 for Plain {
         self.zip(other, |a, b| if a > b { a } else { b })
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
+    fn product_add(self, other: Self, sum: Self) -> Self {
+        self.zip(other, |a, b| a * b).zip(sum, |product, sum| product + sum)
+    }
+    #[inline(always)]
+    fn closer(self, best: Self, number: Self, best_number: Self) -> (Self, Self) {
+        let pick = |i: usize| if self.0[i] < best.0[i] { number.0[i] } else { best_number.0[i] };
+        (self.min(best), Self(std::array::from_fn(pick)))
+    }
+    #[inline(always)]
     fn at_most(self, other: Self) -> u16 {
         (0..WIDE).fold(0, |mask, i| mask | u16::from(self.0[i] <= other.0[i]) << i)
     }
@@ -112,6 +131,22 @@ impl F32x16 for Avx512 {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         Self(unsafe { _mm512_max_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        Self(unsafe { _mm512_min_ps(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn product_add(self, other: Self, sum: Self) -> Self {
+        Self(unsafe { _mm512_fmadd_ps(self.0, other.0, sum.0) })
+    }
+    #[inline(always)]
+    fn closer(self, best: Self, number: Self, best_number: Self) -> (Self, Self) {
+        unsafe {
+            let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, best.0);
+            let number = _mm512_mask_mov_ps(best_number.0, below, number.0);
+            (Self(_mm512_min_ps(self.0, best.0)), Self(number))
+        }
     }
     #[inline(always)]
     fn at_most(self, other: Self) -> u16 {
@@ -161,6 +196,22 @@ impl F32x16 for Avx2 {
         unsafe { Self(_mm256_max_ps(self.0, other.0), _mm256_max_ps(self.1, other.1)) }
     }
     #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        unsafe { Self(_mm256_min_ps(self.0, other.0), _mm256_min_ps(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn product_add(self, other: Self, sum: Self) -> Self {
+        unsafe { Self(_mm256_fmadd_ps(self.0, other.0, sum.0), _mm256_fmadd_ps(self.1, other.1, sum.1)) }
+    }
+    #[inline(always)]
+    fn closer(self, best: Self, number: Self, best_number: Self) -> (Self, Self) {
+        let half = |a, best, number, best_number| unsafe {
+            _mm256_blendv_ps(best_number, number, _mm256_cmp_ps::<_CMP_LT_OQ>(a, best))
+        };
+        let number = Self(half(self.0, best.0, number.0, best_number.0), half(self.1, best.1, number.1, best_number.1));
+        (self.min(best), number)
+    }
+    #[inline(always)]
     fn at_most(self, other: Self) -> u16 {
         let half = |a, b| unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) } as u16;
         half(self.0, other.0) | half(self.1, other.1) << 8
@@ -170,29 +221,29 @@ impl F32x16 for Avx2 {
 /// Runs a generic function for the best instruction set of this processor: `on_best!(function::<R>(arguments…))` where
 /// `function<V: F32x16, …>` is `#[inline(always)]`.
 macro_rules! dispatch {
-    ($(#[$doc:meta])* $vis:vis fn $name:ident = $generic:ident $(<const $const:ident: usize>)? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?) => {
+    ($(#[$doc:meta])* $vis:vis fn $name:ident = $generic:ident $(<$(const $const:ident: usize),+>)? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?) => {
         $(#[$doc])*
-        $vis fn $name $(<const $const: usize>)? (path: $crate::backend::simd::Path, $($arg: $type),*) $(-> $out)? {
+        $vis fn $name $(<$(const $const: usize),+>)? (path: $crate::backend::simd::Path, $($arg: $type),*) $(-> $out)? {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f")]
-            fn avx512 $(<const $const: usize>)? ($($arg: $type),*) $(-> $out)? {
-                $generic::<$crate::backend::f32x16::Avx512 $(, $const)?>($($arg),*)
+            fn avx512 $(<$(const $const: usize),+>)? ($($arg: $type),*) $(-> $out)? {
+                $generic::<$crate::backend::f32x16::Avx512 $($(, $const)+)?>($($arg),*)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
-            fn avx2 $(<const $const: usize>)? ($($arg: $type),*) $(-> $out)? {
-                $generic::<$crate::backend::f32x16::Avx2 $(, $const)?>($($arg),*)
+            fn avx2 $(<$(const $const: usize),+>)? ($($arg: $type),*) $(-> $out)? {
+                $generic::<$crate::backend::f32x16::Avx2 $($(, $const)+)?>($($arg),*)
             }
             match path {
                 $crate::backend::simd::Path::Plain => {
-                    $generic::<$crate::backend::f32x16::Plain $(, $const)?>($($arg),*)
+                    $generic::<$crate::backend::f32x16::Plain $($(, $const)+)?>($($arg),*)
                 }
                 // SAFETY: a path is only named where its features were detected.
                 #[cfg(target_arch = "x86_64")]
-                $crate::backend::simd::Path::Avx2 => unsafe { avx2 $(::<$const>)? ($($arg),*) },
+                $crate::backend::simd::Path::Avx2 => unsafe { avx2 $(::<$($const),+>)? ($($arg),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                $crate::backend::simd::Path::Avx512 => unsafe { avx512 $(::<$const>)? ($($arg),*) },
+                $crate::backend::simd::Path::Avx512 => unsafe { avx512 $(::<$($const),+>)? ($($arg),*) },
             }
         }
     };

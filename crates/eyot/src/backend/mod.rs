@@ -5,10 +5,12 @@
 
 mod f32x16;
 mod lanes;
+mod panel;
 mod simd;
 mod walk;
 
 pub(crate) use lanes::{Lanes, Tiles, Winner};
+pub(crate) use panel::{Form, NarrowTiles, Panel};
 #[cfg(test)]
 pub(crate) use simd::available;
 pub(crate) use simd::{Path, best};

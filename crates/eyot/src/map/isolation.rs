@@ -316,13 +316,9 @@ impl IsolationMap {
             return Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() });
         }
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
+        self.prepare(points);
         let together = match &self.cells {
-            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => {
-                if self.params.rule == BallRule::Nearest {
-                    centres.prepare(points);
-                }
-                centres.rows_together()
-            }
+            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.rows_together(),
             Cells::Trees { .. } => CHUNK,
         };
         with_codes!(CodeStore, codes.store_mut(), cells => {
@@ -333,6 +329,15 @@ impl IsolationMap {
             })?;
         });
         Ok(codes)
+    }
+
+    /// Makes what finds the cells of rows faster, where that pays for these rows and those before.
+    fn prepare(&self, points: Points<'_>) {
+        if let (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) =
+            (&self.cells, self.params.rule)
+        {
+            centres.prepare(points);
+        }
     }
 
     /// How the cells of rows are found: `walk`, `brute force`, `inverted lists` or `trees`. What [`Self::encode`] has
@@ -351,14 +356,19 @@ impl IsolationMap {
     pub fn encode_row(&self, row: Row<'_>, out: &mut [Cell]) {
         assert_eq!(out.len(), self.t(), "one place per partitioning");
         match row {
-            Row::F32(values) => self.encode_chunk(Points::trusted(1, values.len(), Values::F32(values)), out),
-            Row::F64(values) => self.encode_chunk(Points::trusted(1, values.len(), Values::F64(values)), out),
+            Row::F32(values) => self.encode_alone(Points::trusted(1, values.len(), Values::F32(values)), out),
+            Row::F64(values) => self.encode_alone(Points::trusted(1, values.len(), Values::F64(values)), out),
             Row::Sparse(row) => {
                 let starts = [0, row.values.len()];
                 let values = Values::Sparse { starts: &starts, columns: row.columns, values: row.values };
-                self.encode_chunk(Points::trusted(1, self.n_columns(), values), out);
+                self.encode_alone(Points::trusted(1, self.n_columns(), values), out);
             }
         }
+    }
+
+    fn encode_alone(&self, point: Points<'_>, out: &mut [Cell]) {
+        self.prepare(point);
+        self.encode_chunk(point, out);
     }
 
     fn encode_chunk<C: CodeInt>(&self, points: Points<'_>, out: &mut [C]) {
@@ -608,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_changes_no_code() {
+    fn fast_searches_change_no_code() {
         let mut rng = rng_of(8, Component::Synthetic, 0);
         let mut points = PointsBuf::dense(16);
         for _ in 0..4000 {
@@ -616,17 +626,22 @@ mod tests {
             let row: Vec<f64> = (0..16).map(|k| (group * f64::from(k + 1)).sin() + 0.01 * rng.normal()).collect();
             points.push(Row::F64(&row));
         }
-        for partition in [Partition::Voronoi, Partition::Sphere] {
-            let params = IsolationMapParams::default().partition(partition).psi(256).check().unwrap();
+        for (partition, psi, search) in [
+            (Partition::Voronoi, 256, "walk"),
+            (Partition::Sphere, 256, "walk"),
+            (Partition::Voronoi, 16, "certified brute force"),
+            (Partition::Sphere, 16, "certified brute force"),
+        ] {
+            let params = IsolationMapParams::default().partition(partition).psi(psi).check().unwrap();
             let fit = || params.fit(points.as_points(), Run::threads(2)).unwrap();
-            let (walking, searching) = (fit(), fit());
-            let codes = walking.encode(points.as_points(), Run::threads(2)).unwrap();
-            assert_eq!((walking.search(), searching.search()), ("walk", "brute force"));
+            let (fast, exact) = (fit(), fit());
+            let codes = fast.encode(points.as_points(), Run::threads(2)).unwrap();
+            assert_eq!((fast.search(), exact.search()), (search, "brute force"));
             let mut one = vec![0; 100];
-            for row in (0..4000).step_by(37) {
-                searching.encode_row(points.row(row), &mut one);
+            for row in (0..4000).step_by(97) {
+                exact.encode_row(points.row(row), &mut one);
                 assert_eq!(codes.row(row).cells().collect::<Vec<_>>(), one);
-                walking.encode_row(points.row(row), &mut one);
+                fast.encode_row(points.row(row), &mut one);
                 assert_eq!(codes.row(row).cells().collect::<Vec<_>>(), one);
             }
         }

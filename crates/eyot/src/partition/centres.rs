@@ -1,12 +1,15 @@
 //! The sampled rows of all partitionings, each stored once, and the search for the nearest of a partitioning. Dense
 //! rows under the Euclidean distance go through vector lanes, everything else through inverted lists.
 
-use std::sync::OnceLock;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use super::Distance;
+use super::panels::Panels;
 use super::postings::Postings;
 use super::union::{Union, groups};
-use crate::backend::{Lanes, Tiles, Winner, best};
+use crate::backend::{Form, Lanes, Tiles, Winner, best};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -35,12 +38,39 @@ pub(crate) struct Centres {
 
 #[derive(Debug, Clone)]
 enum Search {
-    Dense {
-        lanes: OnceLock<Vec<Lanes>>,
-        /// Trees for one walk instead of a search per partitioning, made where they pay.
-        unions: OnceLock<Vec<Union>>,
-    },
+    Dense { lanes: OnceLock<Vec<Lanes>>, fast: Box<Fast> },
     Postings(Postings),
+}
+
+/// What proposes nearest centres in `f32`: made once so many rows have been asked for that it pays, and `None` inside
+/// where it was found not to.
+#[derive(Debug, Default)]
+struct Fast {
+    /// Every centre of every partitioning, and about what a row costs in nanoseconds.
+    panels: OnceLock<(Option<Panels>, f64)>,
+    /// One walk for all partitionings.
+    walk: OnceLock<Option<Vec<Union>>>,
+    /// Rows asked for so far.
+    asked: AtomicUsize,
+    /// Held by whoever makes one of the above; others go on with what there is.
+    making: Mutex<()>,
+}
+
+impl Clone for Fast {
+    fn clone(&self) -> Self {
+        let asked = AtomicUsize::new(self.asked.load(Ordering::Relaxed));
+        Self { panels: self.panels.clone(), walk: self.walk.clone(), asked, making: Mutex::new(()) }
+    }
+}
+
+impl Fast {
+    fn panels(&self) -> Option<&Panels> {
+        self.panels.get().and_then(|(panels, _)| panels.as_ref())
+    }
+
+    fn walk(&self) -> Option<&Vec<Union>> {
+        self.walk.get().and_then(Option::as_ref)
+    }
 }
 
 /// Whether the caller needs the winner's squared distance, or only its number.
@@ -58,7 +88,7 @@ impl Centres {
     pub(crate) fn new(points: PointsBuf, members: Vec<u32>, psi: usize, distance: Distance) -> Self {
         let dense = !points.as_points().is_sparse() && distance == Distance::Euclidean;
         let search = if dense {
-            Search::Dense { lanes: OnceLock::new(), unions: OnceLock::new() }
+            Search::Dense { lanes: OnceLock::new(), fast: Box::default() }
         } else {
             Search::Postings(Postings::new(&points))
         };
@@ -109,11 +139,14 @@ impl Centres {
     /// Calls `found(row, i, winner)` for every row and partitioning, in no particular order.
     pub(crate) fn nearest(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
         match &self.search {
-            Search::Dense { lanes, unions } => match (unions.get(), want) {
-                (Some(unions), Want::Centre | Want::Distance) if !unions.is_empty() => {
-                    self.nearest_by_walk(points, unions, lanes, want, found);
+            Search::Dense { lanes, fast } => match (fast.walk(), fast.panels(), want) {
+                (Some(walk), _, Want::Centre | Want::Distance) => {
+                    self.nearest_by_walk(points, walk, lanes, want, found);
                 }
-                _ => self.nearest_dense(points, lanes, want, found),
+                (None, Some(panels), Want::Centre | Want::Distance) => {
+                    self.nearest_by_panels(points, panels, lanes, want, found);
+                }
+                _ => self.nearest_exactly(points, lanes, want, 0..self.t(), found),
             },
             Search::Postings(postings) => {
                 let mut query = postings.query();
@@ -219,38 +252,77 @@ impl Centres {
         }
     }
 
-    /// Makes what pays for mapping these rows: where a search per partitioning would take long enough, trees are built
-    /// and tried on a few of the rows, and kept if the walk is faster. The choice changes no code.
+    /// Before rows are mapped: makes what proposes their nearest centres once so many rows have been asked for that it
+    /// pays. What is kept is what a few rows show to be fastest, by count and not by clock; no choice changes a code.
     pub(crate) fn prepare(&self, points: Points<'_>) {
-        let Search::Dense { unions, .. } = &self.search else { return };
-        if unions.get().is_some() {
+        let Search::Dense { fast, .. } = &self.search else { return };
+        if fast.walk.get().is_some() {
             return;
         }
+        let rows = fast.asked.fetch_add(points.n_rows(), Ordering::Relaxed) + points.n_rows();
         let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
-        let brute_force = members * (0.2 + 0.07 * d);
-        let build = members * (700.0 + 60.0 * d);
-        if brute_force < WORTH_A_WALK || points.n_rows() as f64 * brute_force < 2.0 * build {
-            return;
+        let exact = members * (0.2 + 0.07 * d);
+        let pays = |cost: f64, build: f64| rows as f64 * cost > 2.0 * build;
+        if fast.panels.get().is_none() && pays(exact, members * (100.0 + 3.0 * d)) {
+            let Ok(_guard) = fast.making.try_lock() else { return };
+            fast.panels.get_or_init(|| self.make_panels(exact, points));
         }
-        let made: Vec<Union> = groups(self.t())
-            .map(|group| {
-                Union::new(&self.points, &self.members[group.start * self.psi..group.end * self.psi], self.psi)
-            })
-            .collect();
+        let Some(&(_, cost)) = fast.panels.get() else { return };
+        let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d) + 30.0 * members;
+        if cost > WORTH_A_WALK && pays(cost, build) {
+            let Ok(_guard) = fast.making.try_lock() else { return };
+            fast.walk.get_or_init(|| self.make_walk(cost, points));
+        }
+    }
+
+    /// Panels in the form that a pilot shows to be faster, if faster than the `exact` search.
+    fn make_panels(&self, exact: f64, points: Points<'_>) -> (Option<Panels>, f64) {
+        let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
+        let pilot = self.pilot(points);
+        let (mut kept, mut cost) = (None, exact);
+        for (form, per_column) in [(Form::Product, 0.012), (Form::Difference, 0.023)] {
+            let least = members * (0.05 + per_column * d);
+            if least > cost {
+                continue;
+            }
+            let Some(panels) = Panels::new(&self.points, &self.members, self.psi, form) else { break };
+            let mut unsure = 0;
+            panels.nearest(pilot.as_points(), best(), |_, _, _, sure| unsure += usize::from(!sure));
+            let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * self.t()) as f64;
+            if least + settling < cost {
+                (kept, cost) = (Some(panels), least + settling);
+            }
+        }
+        (kept, cost)
+    }
+
+    /// Trees for the walk, if a pilot shows them to be faster than `cost`.
+    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<Vec<Union>> {
+        let members = |group: Range<usize>| &self.members[group.start * self.psi..group.end * self.psi];
+        let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi));
+        let unions: Vec<Union> = unions.collect::<Option<_>>()?;
+        let pilot = self.pilot(points);
+        let walk: f64 = unions.iter().map(|union| union.cost(pilot.as_points(), &self.points)).sum();
+        (walk < cost).then_some(unions)
+    }
+
+    /// A few runs of the rows asked for, or of the centres if those are too few.
+    fn pilot(&self, points: Points<'_>) -> PointsBuf {
+        let points = if points.n_rows() < PILOT_RUNS * PILOT_ROWS { self.points.as_points() } else { points };
+        let rows = points.n_rows().min(PILOT_ROWS);
         let mut pilot = PointsBuf::like(&points);
         for run in 0..PILOT_RUNS {
-            let first = run * (points.n_rows().saturating_sub(PILOT_ROWS)) / PILOT_RUNS;
-            points.slice(first..points.n_rows().min(first + PILOT_ROWS)).rows().for_each(|row| pilot.push(row));
+            let first = run * (points.n_rows() - rows) / PILOT_RUNS;
+            points.slice(first..first + rows).rows().for_each(|row| pilot.push(row));
         }
-        let walk: f64 = made.iter().map(|union| union.cost(pilot.as_points(), &self.points)).sum();
-        // Whoever came first has decided the same.
-        let _ = unions.set(if walk < brute_force { made } else { Vec::new() });
+        pilot
     }
 
     /// How nearest centres are found.
     pub(crate) fn search(&self) -> &'static str {
         match &self.search {
-            Search::Dense { unions, .. } if unions.get().is_some_and(|unions| !unions.is_empty()) => "walk",
+            Search::Dense { fast, .. } if fast.walk().is_some() => "walk",
+            Search::Dense { fast, .. } if fast.panels().is_some() => "certified brute force",
             Search::Dense { .. } => "brute force",
             Search::Postings(_) => "inverted lists",
         }
@@ -259,6 +331,39 @@ impl Centres {
     /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.
     pub(crate) fn rows_together(&self) -> usize {
         if self.search() == "walk" { 4096 } else { 512 }
+    }
+
+    fn nearest_by_panels(
+        &self,
+        points: Points<'_>,
+        panels: &Panels,
+        lanes: &OnceLock<Vec<Lanes>>,
+        want: Want<'_>,
+        mut found: impl FnMut(usize, usize, Winner),
+    ) {
+        let mut unsure: Vec<Vec<u32>> = vec![Vec::new(); self.t()];
+        panels.nearest(points, best(), |row, i, centre, sure| {
+            if !sure {
+                unsure[i].push(row as u32);
+                return;
+            }
+            let squared_distance = if want == Want::Distance {
+                let member = self.members[i * self.psi + centre as usize];
+                points.row(row).squared_distance(self.points.row(member as usize))
+            } else {
+                f64::NAN
+            };
+            found(row, i, Winner { centre, squared_distance });
+        });
+        for (i, rows) in unsure.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let mut doubtful = PointsBuf::like(&points);
+            for &row in rows {
+                doubtful.push(points.row(row as usize));
+            }
+            self.nearest_exactly(doubtful.as_points(), lanes, want, i..i + 1, |at, i, winner| {
+                found(rows[at] as usize, i, winner);
+            });
+        }
     }
 
     fn nearest_by_walk(
@@ -279,15 +384,17 @@ impl Centres {
         }
         for row in unserved {
             let alone = points.slice(row..row + 1);
-            self.nearest_dense(alone, lanes, want, |_, i, winner| found(row, i, winner));
+            self.nearest_exactly(alone, lanes, want, 0..self.t(), |_, i, winner| found(row, i, winner));
         }
     }
 
-    fn nearest_dense(
+    /// The canonical distances to all centres of some partitionings.
+    fn nearest_exactly(
         &self,
         points: Points<'_>,
         kept: &OnceLock<Vec<Lanes>>,
         want: Want<'_>,
+        partitionings: Range<usize>,
         mut found: impl FnMut(usize, usize, Winner),
     ) {
         let tiles = Tiles::new(points);
@@ -299,7 +406,7 @@ impl Centres {
         });
         let mut scratch = Lanes::new(self.points.as_points(), &[]);
         let mut winners = vec![Winner { centre: 0, squared_distance: 0.0 }; points.n_rows()];
-        for i in 0..self.t() {
+        for i in partitionings {
             let lanes = if let Some(kept) = kept {
                 &kept[i]
             } else {

@@ -4,6 +4,8 @@
 mod codes;
 mod sample;
 mod centres;
+mod frame;
+mod panels;
 mod union;
 mod postings;
 mod hypersphere;

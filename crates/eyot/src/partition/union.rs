@@ -6,22 +6,15 @@
 //! much narrower than the data. Distances to points are always measured in all columns, first in `f32`, and in the
 //! canonical form where `f32` cannot tell.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::Range;
 
-use faer::{Mat, Side};
-
+use super::frame::{FAR, Frame};
 use crate::backend::{self, Party, Path, SETS, Tree, Winner};
 use crate::data::{Points, PointsBuf, Row};
 
 /// Rows that walk together.
 const PARTY: usize = 8;
-
-/// Rows from which principal directions are found.
-const DIRECTIONS_FROM: usize = 2000;
-
-/// A row longer than this, in units of the longest centre, is left to the plain search: its squares might not fit.
-const FAR: f64 = 1e15;
 
 /// The distinct centres of up to [`SETS`] partitionings.
 #[derive(Debug, Clone)]
@@ -37,149 +30,6 @@ pub(crate) struct Union {
     t: usize,
 }
 
-/// The space of the tree: moved to the mean, scaled by a power of two, and rotated for boxes.
-#[derive(Debug, Clone)]
-struct Frame {
-    d: usize,
-    middle: Vec<f64>,
-    scale: f64,
-    /// Principal directions, d numbers each; none where the columns themselves serve.
-    directions: Vec<f64>,
-    k: usize,
-}
-
-impl Frame {
-    fn new(points: &PointsBuf, directions: usize) -> Self {
-        let (n, d) = (points.n_rows(), points.n_columns());
-        let mut middle = vec![0.0; d];
-        for row in points.as_points().rows() {
-            row.nonzeros().for_each(|(column, value)| middle[column] += value / n as f64);
-        }
-        let mut frame = Self { d, middle, scale: 1.0, directions: Vec::new(), k: d };
-        let mut x = vec![0.0; d];
-        let mut longest = 0.0f64;
-        for row in points.as_points().rows() {
-            longest = longest.max(frame.moved(row, &mut x));
-        }
-        if longest > 0.0 && longest.is_finite() {
-            frame.scale = (-longest.log2().ceil()).exp2();
-        }
-        if directions > 0 && directions + 1 < d {
-            frame.directions = frame.principal_directions(points, directions);
-            frame.k = frame.directions.len() / d + 1;
-        }
-        frame
-    }
-
-    /// Moves and scales a row; returns its length.
-    fn moved(&self, row: Row<'_>, out: &mut [f64]) -> f64 {
-        for (slot, middle) in out.iter_mut().zip(&self.middle) {
-            *slot = -middle * self.scale;
-        }
-        let mut put = |column: usize, value: f64| out[column] = (value - self.middle[column]) * self.scale;
-        match row {
-            Row::F64(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value)),
-            Row::F32(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value.into())),
-            Row::Sparse(_) => row.nonzeros().for_each(|(column, value)| put(column, value)),
-        }
-        out.iter().map(|value| value * value).sum::<f64>().sqrt()
-    }
-
-    /// Box coordinates of a moved row.
-    fn coordinates(&self, x: &[f64], length: f64, out: &mut [f32]) {
-        if self.k == self.d {
-            out.iter_mut().zip(x).for_each(|(slot, &value)| *slot = value as f32);
-            return;
-        }
-        let mut left_over = length * length;
-        for (slot, direction) in out.iter_mut().zip(self.directions.chunks_exact(self.d)) {
-            let along = dot(direction, x);
-            left_over -= along * along;
-            *slot = along as f32;
-        }
-        out[self.k - 1] = left_over.max(0.0).sqrt() as f32;
-    }
-
-    /// About the directions in which the points vary most, orthonormal, from some of the points: a few steps of
-    /// subspace iteration, far cheaper than all eigenvectors. Any orthonormal directions give the same winners.
-    fn principal_directions(&self, points: &PointsBuf, k: usize) -> Vec<f64> {
-        let d = self.d;
-        let step = points.n_rows().div_ceil(DIRECTIONS_FROM);
-        let n = points.n_rows().div_ceil(step);
-        let mut sample = Mat::<f64>::zeros(n, d);
-        let mut x = vec![0.0; d];
-        for at in 0..n {
-            self.moved(points.row(at * step), &mut x);
-            (0..d).for_each(|column| sample[(at, column)] = x[column]);
-        }
-        // A few more than asked for, so that the last of those kept are good too; to start with, rows of the sample.
-        let wide = (k + 8).min(n).min(d);
-        let mut basis: Vec<Vec<f64>> =
-            (0..wide).map(|i| (0..d).map(|column| sample[(i * n / wide, column)]).collect()).collect();
-        for _ in 0..ITERATIONS {
-            orthonormalise(&mut basis);
-            if basis.is_empty() {
-                break;
-            }
-            let q = Mat::from_fn(d, basis.len(), |row, i| basis[i][row]);
-            let image = sample.transpose() * (&sample * &q);
-            basis = (0..basis.len()).map(|i| (0..d).map(|row| image[(row, i)]).collect()).collect();
-        }
-        orthonormalise(&mut basis);
-        if basis.is_empty() {
-            return Vec::new();
-        }
-        // Within the subspace, its own principal directions, largest first.
-        let q = Mat::from_fn(d, basis.len(), |row, i| basis[i][row]);
-        let seen = &sample * &q;
-        let Ok(eigen) = (seen.transpose() * &seen).self_adjoint_eigen(Side::Lower) else { return Vec::new() };
-        let turned = &q * eigen.U();
-        let kept = basis.len().min(k);
-        let mut directions: Vec<Vec<f64>> =
-            (0..kept).map(|i| (0..d).map(|row| turned[(row, basis.len() - 1 - i)]).collect()).collect();
-        orthonormalise(&mut directions);
-        directions.concat()
-    }
-}
-
-/// Steps of subspace iteration.
-const ITERATIONS: usize = 3;
-
-/// Makes the rows orthonormal, twice over for exactness; rows that depend on those before are dropped.
-fn orthonormalise(rows: &mut Vec<Vec<f64>>) {
-    let mut done: Vec<Vec<f64>> = Vec::with_capacity(rows.len());
-    for mut row in rows.drain(..) {
-        let before = dot(&row, &row).sqrt();
-        for _ in 0..2 {
-            for other in &done {
-                let along = dot(other, &row);
-                row.iter_mut().zip(other).for_each(|(value, other)| *value -= along * other);
-            }
-        }
-        let length = dot(&row, &row).sqrt();
-        if length > 1e-10 * before {
-            for value in &mut row {
-                *value /= length;
-            }
-            done.push(row);
-        }
-    }
-    *rows = done;
-}
-
-/// A product of two rows in eight sums, which the compiler can keep in vectors.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (a_chunks, a_rest) = a.as_chunks::<8>();
-    let (b_chunks, b_rest) = b.as_chunks::<8>();
-    for (a, b) in a_chunks.iter().zip(b_chunks) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>() + sums.iter().sum::<f64>()
-}
-
 /// Directions that pay for `d` columns: none where the columns themselves are few enough.
 fn directions_for(d: usize) -> usize {
     match d {
@@ -192,27 +42,16 @@ fn directions_for(d: usize) -> usize {
 
 impl Union {
     /// The centres of partitionings of ψ members each, given as rows of `points`.
-    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize) -> Self {
+    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize) -> Option<Self> {
         let t = members.len() / psi;
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
         // Points that are members of some partitioning here, copies merged.
-        let mut used: Vec<u32> = members.to_vec();
-        used.sort_unstable();
-        used.dedup();
-        used.sort_by(|&a, &b| order_of_values(points.row(a as usize), points.row(b as usize)).then(a.cmp(&b)));
-        let mut distinct: Vec<u32> = Vec::new();
-        let mut merged = vec![0u32; points.n_rows()];
-        for &row in &used {
-            let same = distinct.last().is_some_and(|&last| {
-                order_of_values(points.row(last as usize), points.row(row as usize)) == Ordering::Equal
-            });
-            if !same {
-                distinct.push(row);
-            }
-            merged[row as usize] = distinct.len() as u32 - 1;
-        }
+        let same = same_values(points);
+        let mut distinct: Vec<u32> = members.iter().map(|&row| same[row as usize]).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
 
-        let frame = Frame::new(points, directions_for(points.n_columns()));
+        let frame = Frame::new(points, directions_for(points.n_columns()))?;
         let (d, k, n) = (frame.d, frame.k, distinct.len());
         let mut coordinates = vec![0.0; n * k];
         let mut x = vec![0.0; d];
@@ -222,8 +61,8 @@ impl Union {
         }
         let mut order: Vec<u32> = (0..n as u32).collect();
         arrange(&mut order, &coordinates, k);
-        let mut place = vec![0u32; n];
-        order.iter().enumerate().for_each(|(at, &point)| place[point as usize] = at as u32);
+        let mut place = vec![0u32; points.n_rows()];
+        order.iter().enumerate().for_each(|(at, &point)| place[distinct[point as usize] as usize] = at as u32);
 
         let mut placed = vec![0.0f32; n * d];
         let mut placed_coordinates = Vec::with_capacity(n * k);
@@ -240,7 +79,7 @@ impl Union {
         let mut of_points: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
         for (i, members) in members.chunks_exact(psi).enumerate() {
             for (j, &row) in members.iter().enumerate() {
-                let at = place[merged[row as usize] as usize] as usize;
+                let at = place[same[row as usize] as usize] as usize;
                 if masks[at] >> i & 1 == 0 {
                     masks[at] |= 1 << i;
                     of_points[at].push((i as u32, j as u32));
@@ -254,7 +93,7 @@ impl Union {
             numbers.extend(of_point.iter().map(|&(_, number)| number));
         }
         let tree = Tree::new(&placed, d, &placed_coordinates, k, masks);
-        Self { frame, tree, rows, starts, numbers, t }
+        Some(Self { frame, tree, rows, starts, numbers, t })
     }
 
     /// Calls `found(row, i, winner)` for every row and partitioning; `centres` are the rows it was made from. With
@@ -404,15 +243,31 @@ impl Candidate {
     const NONE: Self = Self { point: u32::MAX, exact: f64::NAN };
 }
 
-/// An order in which exactly the rows of equal values are equal, −0 and 0 counting as one.
-fn order_of_values(a: Row<'_>, b: Row<'_>) -> Ordering {
-    let mut order = Ordering::Equal;
-    a.pairs(b, |a, b| {
-        if order == Ordering::Equal {
-            order = (a + 0.0).total_cmp(&(b + 0.0));
-        }
-    });
-    order
+/// For every row the first row of the same values; −0 and 0 count as one.
+pub(super) fn same_values(points: &PointsBuf) -> Vec<u32> {
+    let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
+    let equal = |a: Row<'_>, b: Row<'_>| {
+        let mut equal = true;
+        a.pairs(b, |a, b| equal &= a == b);
+        equal
+    };
+    points
+        .as_points()
+        .rows()
+        .enumerate()
+        .map(|(at, row)| {
+            let mut hash = 0u64;
+            for (column, value) in row.nonzeros().filter(|&(_, value)| value != 0.0) {
+                hash = (hash ^ value.to_bits() ^ column as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+            }
+            let alike = first.entry(hash).or_default();
+            let found = alike.iter().copied().find(|&other| equal(points.row(other as usize), row));
+            found.unwrap_or_else(|| {
+                alike.push(at as u32);
+                at as u32
+            })
+        })
+        .collect()
 }
 
 /// Orders points so that every run of 16, 256, 4096 … is one subtree: cut across the direction of the largest
@@ -459,7 +314,9 @@ pub(crate) fn groups(t: usize) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::panels::Panels;
     use super::*;
+    use crate::backend::Form;
     use crate::rng::{Component, rng_of};
 
     /// Rows that are hard for one part or another of the walk.
@@ -515,7 +372,7 @@ mod tests {
                 let points = awkward(kind, n, d);
                 let mut rng = rng_of(6, Component::Synthetic, (kind * n) as u64);
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
-                let union = Union::new(&points, &members, psi);
+                let Some(union) = Union::new(&points, &members, psi) else { continue };
                 // All rows, of which a third is in no sample; and a few in f32 and far away.
                 let mut narrow = PointsBuf::dense_f32(d);
                 points.as_points().rows().take(20).for_each(|row| narrow.push(row));
@@ -546,6 +403,36 @@ mod tests {
     }
 
     #[test]
+    fn a_panel_that_is_sure_is_right_on_every_path() {
+        for kind in 0..7 {
+            for (n, d, t, psi) in [(200, 1, 20, 30), (300, 7, 33, 40), (90, 150, 11, 13), (40, 2000, 3, 7)] {
+                let points = awkward(kind, n, d);
+                let mut rng = rng_of(7, Component::Synthetic, (kind * n) as u64);
+                let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
+                for form in [Form::Difference, Form::Product] {
+                    let Some(panels) = Panels::new(&points, &members, psi, form) else { continue };
+                    let far = PointsBuf::from_dense((0..d).map(|_| 1e200).collect(), d).unwrap();
+                    for (asked, path) in [&points, &far]
+                        .into_iter()
+                        .flat_map(|asked| backend::available().into_iter().map(move |path| (asked, path)))
+                    {
+                        let (mut seen, mut sure_ones) = (0, 0);
+                        panels.nearest(asked.as_points(), path, |row, i, centre, sure| {
+                            seen += 1;
+                            sure_ones += usize::from(sure);
+                            let members = &members[i * psi..(i + 1) * psi];
+                            let expected = oracle(&points, members, asked.row(row));
+                            assert!(!sure || centre == expected.centre, "kind {kind}, d {d}, {form:?}, {path:?}");
+                        });
+                        assert_eq!(seen, asked.n_rows() * t);
+                        assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > seen * 9, "{sure_ones} of {seen}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn groups_cover_all_partitionings_evenly() {
         for t in [1, 100, 128, 129, 1000] {
             let groups: Vec<Range<usize>> = groups(t).collect();
@@ -559,7 +446,7 @@ mod tests {
     fn every_run_of_sixteen_is_filled_but_the_last() {
         let points = awkward(1, 1000, 5);
         let members: Vec<u32> = (0..1000).collect();
-        let union = Union::new(&points, &members, 1000);
+        let union = Union::new(&points, &members, 1000).unwrap();
         let mut rows = union.rows.clone();
         rows.sort_unstable();
         assert_eq!(rows, members);

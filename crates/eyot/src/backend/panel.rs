@@ -1,0 +1,265 @@
+//! The search for the nearest of ψ centres in sixteen partitionings at once: a vector lane is a partitioning, so that
+//! nothing has to be compared across lanes. In `f32`, with the best and the second best kept, so that the caller can
+//! tell where rounding might have decided.
+#![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
+#![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
+
+use super::f32x16::{F32x16, WIDE, dispatch};
+
+/// Rows that are searched for together.
+const ABREAST: usize = 8;
+
+/// Columns that are summed before the sum is added to the others: rounding grows with this number and with the number
+/// of such sums, not with the number of columns.
+const RUN: usize = 64;
+
+/// Bytes of centres that are used for all rows before the next ones come: half of a first-level cache.
+const NEAR_BYTES: usize = 24 << 10;
+
+/// Unit roundoff of `f32`.
+const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
+
+/// Centres of sixteen partitionings, side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct Panel {
+    d: usize,
+    psi: usize,
+    /// Centre by centre, column by column, sixteen partitionings each; a missing centre is infinitely far.
+    values: Vec<f32>,
+    /// Half the squared length of every centre.
+    halves: Vec<f32>,
+    form: Form,
+}
+
+/// How the distance is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Σ(x − z)²: keeps its digits near the row.
+    Difference,
+    /// ‖z‖²/2 − ⟨x, z⟩, half of what the squared distance is above ‖x‖²: half the work, but the rounding is that of the
+    /// lengths.
+    Product,
+}
+
+/// Rows in tiles of [`ABREAST`] (a single row is its own tile), column by column within a tile, the last tile filled
+/// up with zeros.
+pub(crate) struct NarrowTiles {
+    d: usize,
+    /// Rows of a tile.
+    abreast: usize,
+    values: Vec<f32>,
+    lengths: Vec<f64>,
+}
+
+impl NarrowTiles {
+    pub(crate) fn new(n_rows: usize, d: usize) -> Self {
+        let abreast = if n_rows == 1 { 1 } else { ABREAST };
+        Self { d, abreast, values: vec![0.0; n_rows.div_ceil(abreast) * abreast * d], lengths: vec![0.0; n_rows] }
+    }
+
+    /// Takes up a row and its length.
+    pub(crate) fn place(&mut self, row: usize, x: &[f64], length: f64) {
+        let tile = &mut self.values[row / self.abreast * self.abreast * self.d..][..self.abreast * self.d];
+        tile.iter_mut()
+            .skip(row % self.abreast)
+            .step_by(self.abreast)
+            .zip(x)
+            .for_each(|(slot, &value)| *slot = value as f32);
+        self.lengths[row] = length;
+    }
+}
+
+/// The best of a row in sixteen partitionings so far.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    best: [f32; WIDE],
+    second: [f32; WIDE],
+    /// The number of the best centre, exact in `f32`.
+    number: [f32; WIDE],
+}
+
+impl Standing {
+    const START: Self = Self { best: [f32::INFINITY; WIDE], second: [f32::INFINITY; WIDE], number: [0.0; WIDE] };
+}
+
+impl Panel {
+    /// The centres `centre(lane, j)` of up to 16 partitionings; `None` where there is none.
+    pub(crate) fn new(
+        d: usize,
+        psi: usize,
+        form: Form,
+        mut centre: impl FnMut(usize, usize, &mut [f64]) -> bool,
+    ) -> Self {
+        let mut values = vec![f32::INFINITY; psi * d * WIDE];
+        let mut halves = vec![f32::INFINITY; psi * WIDE];
+        let mut z = vec![0.0; d];
+        for j in 0..psi {
+            for lane in 0..WIDE {
+                let here = values[j * d * WIDE..].iter_mut().skip(lane).step_by(WIDE);
+                if centre(lane, j, &mut z) {
+                    here.zip(&z).for_each(|(slot, &value)| *slot = value as f32);
+                    halves[j * WIDE + lane] = (z.iter().map(|value| value * value).sum::<f64>() / 2.0) as f32;
+                } else if form == Form::Product {
+                    // ∞ times 0 would be no number; the infinite length alone keeps it away.
+                    here.take(d).for_each(|slot| *slot = 0.0);
+                }
+            }
+        }
+        Self { d, psi, values, halves, form }
+    }
+
+    /// Calls `found(row, lane, centre, sure)` for every row and lane; not `sure` means that another centre might be as
+    /// near. `longest` is the length of the longest centre.
+    pub(crate) fn nearest(
+        &self,
+        path: super::simd::Path,
+        rows: &NarrowTiles,
+        longest: f64,
+        mut found: impl FnMut(usize, usize, u32, bool),
+    ) {
+        let mut standings = vec![Standing::START; rows.values.len() / self.d];
+        let together = (NEAR_BYTES / (self.d * WIDE * size_of::<f32>())).clamp(8, self.psi.max(8));
+        for first in (0..self.psi).step_by(together) {
+            let centres = first..self.psi.min(first + together);
+            let tiles = rows.values.chunks_exact(rows.abreast * self.d);
+            for (tile, standings) in tiles.zip(standings.chunks_exact_mut(rows.abreast)) {
+                match (self.form, rows.abreast) {
+                    (Form::Difference, 1) => compare::<0, 1>(path, self, centres.clone(), tile, standings),
+                    (Form::Product, 1) => compare::<1, 1>(path, self, centres.clone(), tile, standings),
+                    (Form::Difference, _) => compare::<0, ABREAST>(path, self, centres.clone(), tile, standings),
+                    (Form::Product, _) => compare::<1, ABREAST>(path, self, centres.clone(), tile, standings),
+                }
+            }
+        }
+        for (row, (standing, &length)) in standings.iter().zip(&rows.lengths).enumerate() {
+            let margin = self.margin(length, longest);
+            for lane in 0..WIDE {
+                let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
+                #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
+                found(row, lane, standing.number[lane] as u32, margin.clears(best, second));
+            }
+        }
+    }
+
+    fn margin(&self, length: f64, longest: f64) -> Margin {
+        let terms = (self.d.min(RUN) + self.d / RUN + 10) as f64;
+        match self.form {
+            // As for the walk: coordinates are off by u of themselves, sums by u per term, twice for two distances.
+            Form::Difference => Margin {
+                form: self.form,
+                relative: 2.5 * terms * ROUNDOFF,
+                absolute: 4.5 * ROUNDOFF * length + 2.0 * (terms * f64::from(f32::MIN_POSITIVE)).sqrt(),
+            },
+            // A product is off by u per term of ‖x‖‖z‖, half a squared length by u of itself, twice for two centres.
+            Form::Product => Margin {
+                form: self.form,
+                relative: 0.0,
+                absolute: 2.5 * terms * ROUNDOFF * (length * longest + longest * longest / 2.0)
+                    + 4.0 * terms * f64::from(f32::MIN_POSITIVE),
+            },
+        }
+    }
+}
+
+/// How far apart best and second best must be for rounding not to matter.
+struct Margin {
+    form: Form,
+    relative: f64,
+    absolute: f64,
+}
+
+impl Margin {
+    fn clears(&self, best: f64, second: f64) -> bool {
+        match self.form {
+            Form::Difference => {
+                let most = best.sqrt() * (1.0 + self.relative) + self.absolute;
+                second > most * most * (1.0 + 8.0 * ROUNDOFF)
+            }
+            Form::Product => second > best + self.absolute,
+        }
+    }
+}
+
+dispatch! {
+    /// Compares R rows with some of the centres; `FORM` 0 is the difference, 1 the product.
+    fn compare = compare_on<const FORM: usize, const R: usize>(
+        panel: &Panel,
+        centres: std::ops::Range<usize>,
+        tile: &[f32],
+        standings: &mut [Standing],
+    )
+}
+
+#[inline(always)]
+fn compare_on<V: F32x16, const FORM: usize, const R: usize>(
+    panel: &Panel,
+    centres: std::ops::Range<usize>,
+    tile: &[f32],
+    standings: &mut [Standing],
+) {
+    let mut first = centres.start;
+    if R == 1 {
+        while first + 8 <= centres.end {
+            some::<V, FORM, R, 8>(panel, first, tile, standings);
+            first += 8;
+        }
+    }
+    while first + 2 <= centres.end {
+        some::<V, FORM, R, 2>(panel, first, tile, standings);
+        first += 2;
+    }
+    if first < centres.end {
+        some::<V, FORM, R, 1>(panel, first, tile, standings);
+    }
+}
+
+/// C centres from `first` on: C × R sums of sixteen lanes stay in registers.
+#[inline(always)]
+fn some<V: F32x16, const FORM: usize, const R: usize, const C: usize>(
+    panel: &Panel,
+    first: usize,
+    tile: &[f32],
+    standings: &mut [Standing],
+) {
+    let d = panel.d;
+    let columns: [&[[f32; WIDE]]; C] =
+        std::array::from_fn(|c| panel.values[(first + c) * d * WIDE..][..d * WIDE].as_chunks::<WIDE>().0);
+    let x = &tile.as_chunks::<R>().0[..d];
+    let mut totals = [[V::splat(0.0); R]; C];
+    let mut at = 0;
+    while at < d {
+        let end = d.min(at + RUN);
+        let mut sums = [[V::splat(0.0); R]; C];
+        for k in at..end {
+            let z: [V; C] = std::array::from_fn(|c| V::load(&columns[c][k]));
+            for r in 0..R {
+                let x = V::splat(x[k][r]);
+                for c in 0..C {
+                    sums[c][r] =
+                        if FORM == 0 { x.sub(z[c]).square_add(sums[c][r]) } else { x.product_add(z[c], sums[c][r]) };
+                }
+            }
+        }
+        for c in 0..C {
+            for r in 0..R {
+                totals[c][r] = if at == 0 { sums[c][r] } else { totals[c][r].add(sums[c][r]) };
+            }
+        }
+        at = end;
+    }
+    for (r, standing) in standings[..R].iter_mut().enumerate() {
+        let (mut best, mut second) = (V::load(&standing.best), V::load(&standing.second));
+        let mut number = V::load(&standing.number);
+        for (c, totals) in totals.iter().enumerate() {
+            let mut sum = totals[r];
+            if FORM == 1 {
+                sum = V::load(&panel.halves.as_chunks::<WIDE>().0[first + c]).sub(sum);
+            }
+            second = sum.max(best).min(second);
+            (best, number) = sum.closer(best, V::splat((first + c) as f32), number);
+        }
+        best.store(&mut standing.best);
+        second.store(&mut standing.second);
+        number.store(&mut standing.number);
+    }
+}
