@@ -4,11 +4,13 @@
 //! settles what is within them. No path can change a code.
 
 mod f32x16;
+mod hamming;
 mod lanes;
 mod panel;
 mod simd;
 mod walk;
 
+pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};
 pub(crate) use panel::{Form, NarrowTiles, Panel};
 #[cfg(test)]

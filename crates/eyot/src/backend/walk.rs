@@ -201,11 +201,6 @@ impl Tree {
         let crowded = memberships >= CROWDED * n;
         Self { d, k, leaves, levels, members, crowded, precision: Precision::new(d, k) }
     }
-
-    /// The sets that a point is a member of.
-    pub(crate) fn members_of(&self, point: usize) -> u128 {
-        self.members[point]
-    }
 }
 
 /// Boxes of 16 siblings, column by column: 16 lower ends, then 16 upper ends. Missing siblings are infinitely far.

@@ -340,7 +340,8 @@ impl IsolationMap {
         }
     }
 
-    /// How the cells of rows are found: `walk`, `brute force`, `inverted lists` or `trees`. What [`Self::encode`] has
+    /// How the cells of rows are found: `bits`, `walk`, `certified brute force`, `brute force`,
+    /// `inverted lists` or `trees`. What [`Self::encode`] has
     /// chosen changes the time and nothing else.
     pub fn search(&self) -> &'static str {
         match &self.cells {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::Distance;
+use super::bits::Bits;
 use super::panels::Panels;
 use super::postings::Postings;
 use super::union::{Union, groups};
@@ -21,6 +22,9 @@ const KEEP_LANES_BYTES: usize = 32 << 20;
 /// A search per partitioning that takes fewer nanoseconds per row is as good as any walk.
 const WORTH_A_WALK: f64 = 4000.0;
 
+/// Bits are packed once so many rows are asked for together.
+const WORTH_BITS: usize = 64;
+
 /// A walk is tried on so many runs of so many rows.
 const PILOT_RUNS: usize = 4;
 const PILOT_ROWS: usize = 64;
@@ -34,6 +38,8 @@ pub(crate) struct Centres {
     psi: usize,
     distance: Distance,
     search: Search,
+    /// For rows of 0 and 1, whatever else there is.
+    bits: OnceLock<Option<Box<Bits>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +98,7 @@ impl Centres {
         } else {
             Search::Postings(Postings::new(&points))
         };
-        Self { points, members, psi, distance, search }
+        Self { points, members, psi, distance, search, bits: OnceLock::new() }
     }
 
     pub(crate) const fn points(&self) -> &PointsBuf {
@@ -138,6 +144,17 @@ impl Centres {
 
     /// Calls `found(row, i, winner)` for every row and partitioning, in no particular order.
     pub(crate) fn nearest(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
+        if let (Some(Some(bits)), Want::Centre | Want::Distance) = (self.bits.get(), want) {
+            for row in bits.nearest(points, &mut found) {
+                self.nearest_otherwise(points.slice(row..row + 1), want, |_, i, winner| found(row, i, winner));
+            }
+            return;
+        }
+        self.nearest_otherwise(points, want, found);
+    }
+
+    /// The same by anything but bits.
+    fn nearest_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
         match &self.search {
             Search::Dense { lanes, fast } => match (fast.walk(), fast.panels(), want) {
                 (Some(walk), _, Want::Centre | Want::Distance) => {
@@ -255,6 +272,12 @@ impl Centres {
     /// Before rows are mapped: makes what proposes their nearest centres once so many rows have been asked for that it
     /// pays. What is kept is what a few rows show to be fastest, by count and not by clock; no choice changes a code.
     pub(crate) fn prepare(&self, points: Points<'_>) {
+        if self.distance == Distance::Euclidean
+            && points.n_rows() >= WORTH_BITS
+            && self.bits.get_or_init(|| Bits::new(&self.points, &self.members, self.psi).map(Box::new)).is_some()
+        {
+            return;
+        }
         let Search::Dense { fast, .. } = &self.search else { return };
         if fast.walk.get().is_some() {
             return;
@@ -320,6 +343,9 @@ impl Centres {
 
     /// How nearest centres are found.
     pub(crate) fn search(&self) -> &'static str {
+        if let Some(Some(_)) = self.bits.get() {
+            return "bits";
+        }
         match &self.search {
             Search::Dense { fast, .. } if fast.walk().is_some() => "walk",
             Search::Dense { fast, .. } if fast.panels().is_some() => "certified brute force",

@@ -4,6 +4,7 @@
 mod codes;
 mod sample;
 mod centres;
+mod bits;
 mod frame;
 mod panels;
 mod union;

@@ -23,11 +23,56 @@ pub(crate) struct Union {
     tree: Tree,
     /// Row of the centres for each point of the tree.
     rows: Vec<u32>,
-    /// Where the memberships of each point start, and the number of the point within each of its partitionings.
-    starts: Vec<u32>,
-    numbers: Vec<u32>,
+    memberships: Memberships,
     /// How many partitionings there are.
     t: usize,
+}
+
+/// Which of up to [`SETS`] partitionings each point is a member of, and its number there.
+#[derive(Debug, Clone)]
+pub(super) struct Memberships {
+    sets: Vec<u128>,
+    /// Where the numbers of each point start; one number per set, sets ascending.
+    starts: Vec<u32>,
+    numbers: Vec<u32>,
+}
+
+impl Memberships {
+    /// Of `n` points, with `place(row)` the point of a member; where copies are in one partitioning, the lowest number
+    /// counts.
+    pub(super) fn new(n: usize, members: &[u32], psi: usize, place: impl Fn(u32) -> usize) -> Self {
+        let mut sets = vec![0u128; n];
+        let mut of_points: Vec<Vec<u32>> = vec![Vec::new(); n];
+        for (i, members) in members.chunks_exact(psi).enumerate() {
+            for (j, &row) in members.iter().enumerate() {
+                let at = place(row);
+                if sets[at] >> i & 1 == 0 {
+                    sets[at] |= 1 << i;
+                    of_points[at].push(j as u32);
+                }
+            }
+        }
+        let mut starts = Vec::with_capacity(n);
+        let mut numbers = Vec::new();
+        for of_point in &of_points {
+            starts.push(numbers.len() as u32);
+            numbers.extend_from_slice(of_point);
+        }
+        Self { sets, starts, numbers }
+    }
+
+    /// The partitionings of a point.
+    #[inline]
+    pub(super) fn of(&self, point: usize) -> u128 {
+        self.sets[point]
+    }
+
+    /// The number of a point within partitioning `i`, of which it is a member.
+    #[inline]
+    pub(super) fn number(&self, point: usize, i: usize) -> u32 {
+        let below = self.sets[point] & ((1 << i) - 1);
+        self.numbers[self.starts[point] as usize + below.count_ones() as usize]
+    }
 }
 
 /// Directions that pay for `d` columns: none where the columns themselves are few enough.
@@ -74,26 +119,9 @@ impl Union {
             placed_coordinates.extend_from_slice(&coordinates[point as usize * k..][..k]);
             rows.push(row);
         }
-        // Memberships, the lowest number where copies are in one partitioning.
-        let mut masks = vec![0u128; n];
-        let mut of_points: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n];
-        for (i, members) in members.chunks_exact(psi).enumerate() {
-            for (j, &row) in members.iter().enumerate() {
-                let at = place[same[row as usize] as usize] as usize;
-                if masks[at] >> i & 1 == 0 {
-                    masks[at] |= 1 << i;
-                    of_points[at].push((i as u32, j as u32));
-                }
-            }
-        }
-        let mut starts = Vec::with_capacity(n + 1);
-        let mut numbers = Vec::new();
-        for of_point in &of_points {
-            starts.push(numbers.len() as u32);
-            numbers.extend(of_point.iter().map(|&(_, number)| number));
-        }
-        let tree = Tree::new(&placed, d, &placed_coordinates, k, masks);
-        Some(Self { frame, tree, rows, starts, numbers, t })
+        let memberships = Memberships::new(n, members, psi, |row| place[same[row as usize] as usize] as usize);
+        let tree = Tree::new(&placed, d, &placed_coordinates, k, memberships.sets.clone());
+        Some(Self { frame, tree, rows, memberships, t })
     }
 
     /// Calls `found(row, i, winner)` for every row and partitioning; `centres` are the rows it was made from. With
@@ -198,7 +226,9 @@ impl Union {
                     exact = canonical(hit.point);
                 }
                 let closer = exact < best.exact
-                    || (exact == best.exact && self.number(hit.point, i) < self.number(best.point, i));
+                    || (exact == best.exact
+                        && self.memberships.number(hit.point as usize, i)
+                            < self.memberships.number(best.point as usize, i));
                 if closer {
                     *best = Candidate { point: hit.point, exact };
                 }
@@ -206,14 +236,8 @@ impl Union {
         }
         for (i, best) in room.best.iter().enumerate() {
             let exact = if distance_wanted && best.exact.is_nan() { canonical(best.point) } else { best.exact };
-            found(i, Winner { centre: self.number(best.point, i), squared_distance: exact });
+            found(i, Winner { centre: self.memberships.number(best.point as usize, i), squared_distance: exact });
         }
-    }
-
-    /// The number of a point within partitioning `i`, of which it is a member.
-    fn number(&self, point: u32, i: usize) -> u32 {
-        let below = self.tree.members_of(point as usize) & ((1 << i) - 1);
-        self.numbers[self.starts[point as usize] as usize + below.count_ones() as usize]
     }
 }
 
