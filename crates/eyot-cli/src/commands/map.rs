@@ -14,6 +14,8 @@ use crate::input::Input;
 use crate::job::{Job, Phase, Shared};
 use crate::messages::{Usage, count};
 
+mod bags;
+
 const EXAMPLES: &str = "\
 EXAMPLES
   See the codes of a table, one row per line, t cells each:
@@ -25,6 +27,9 @@ EXAMPLES
 
   Features for LIBLINEAR or scikit-learn, with the class in front:
     eyot map train.csv --target class -o train.svm
+
+  One sparse vector per bag of rows, whose products are the set kernel:
+    eyot map molecules.csv --bag molecule --ignore label --psi 64 -t 200 -o bags.svm
 
   Many rows, few cells, only the numbers:
     zcat log.csv.gz | eyot map - --partition sphere --psi 64 --json";
@@ -49,6 +54,9 @@ const FITTING: [&str; 11] = [
 /// Fits t random partitionings of the data, each grown from a sample of ψ rows, and writes for every row the cell it
 /// falls into in each. Two rows are as similar as the share of cells they have in common. With MODEL, a map saved
 /// with -f treats the new rows exactly as it treated the old ones.
+///
+/// With --bag, a bag of rows becomes one sparse vector: the shares of its rows in each cell, over √t, so that products of
+/// vectors are the Isolation Set-Kernel. They are written as svmlight (.svm), or as lines of bag, feature and value.
 ///
 /// Files larger than memory stream through.
 #[derive(clap::Args)]
@@ -123,7 +131,11 @@ struct Own {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let job = Job::start("map", &args.run);
-    let mut out = args.codes_writer()?;
+    let bag = args.data.bag.clone();
+    let mut out = match bag {
+        Some(_) => bags::format(args).map(|_| None)?,
+        None => args.codes_writer()?,
+    };
     let mut model_file = args.save.save.as_ref().map(AtomicFile::create).transpose()?;
     let (mut input, model) = if let Some(path) = args.model.as_ref().or(args.load.as_ref()) {
         let model = Model::load(path)?;
@@ -143,6 +155,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         file.write_all(&bytes).and_then(|()| file.flush()).map_err(|error| eyot_io::Error::io(file.name(), error))?;
     }
 
+    if let Some(bag) = bag {
+        bags::run(args, &bag, input, &model, job)?;
+        return Ok(model_file.map_or(Ok(()), AtomicFile::commit)?);
+    }
     let (mut rows, mut nonzeros) = (0, 0);
     encode(&mut input, &args.data, &model.encoder, &job, "map", |table, points| {
         let codes = job.timed(Phase::Map, || model.map.encode(points.as_points(), job.step()))?;

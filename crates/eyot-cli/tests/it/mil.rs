@@ -153,3 +153,33 @@ fn refusals_are_as_reviewed() {
         ])
     );
 }
+
+#[test]
+fn map_writes_one_vector_per_bag_whose_products_are_the_kernel() {
+    let room = Room::new();
+    room.write("m.csv", molecules(6, 5).replace("smells", "1").replace("plain", "0"));
+    let map = "map m.csv --bag molecule --target label --psi 8 -t 20";
+    let object = room.eyot(&format!("{map} -o bags.svm --json")).json();
+    assert_eq!((&object["bags"], &object["t"], &object["psi"]), (&6.into(), &20.into(), &8.into()));
+    let text = String::from_utf8(room.read("bags.svm")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[1].split(' ').next(), lines[1].ends_with("# m1")), (6, Some("1"), true));
+    // Shares over √20 in each of 20 partitionings: they sum up to √20.
+    let values = lines[0].split(" # ").next().unwrap().split(' ').skip(1);
+    let sum: f64 = values.map(|entry| entry.split(':').nth(1).unwrap().parse::<f64>().unwrap()).sum();
+    assert!((sum - 20f64.sqrt()).abs() < 1e-9, "{sum}");
+    // The same from a saved map, as a long table.
+    room.eyot(&format!("{map} -f map.eyot -o one.csv")).done();
+    room.eyot("map map.eyot m.csv --bag molecule --target label -o two.csv").done();
+    assert!(room.read("one.csv") == room.read("two.csv"));
+    assert!(String::from_utf8(room.read("one.csv")).unwrap().starts_with("bag,feature,value\nm0,"));
+    room.write("words.csv", molecules(6, 5));
+    insta::assert_snapshot!(
+        "map-bag-refusals",
+        room.refusals(&[
+            "map words.csv --bag molecule --target label -o bags2.svm",
+            "map words.csv --bag molecule -o bags2.npy",
+            "map words.csv --bag nothing -o bags2.svm",
+        ])
+    );
+}

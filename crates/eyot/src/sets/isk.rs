@@ -133,6 +133,12 @@ pub struct IsolationSetMap {
 }
 
 impl IsolationSetMap {
+    /// The map of fitted partitionings; ε and normalisation as in [`IskParams`].
+    pub fn new(map: IsolationMap, epsilon: f64, normalise: bool) -> Result<Self> {
+        IskParams::default().map(map.params().clone()).epsilon(epsilon).check()?;
+        Ok(Self { map, epsilon, normalise })
+    }
+
     /// The partitionings.
     pub const fn map(&self) -> &IsolationMap {
         &self.map

@@ -9,6 +9,12 @@ mod lab;
 mod results;
 
 mod p1_figure2;
+mod p4;
+mod p4_figure1;
+mod p4_table3;
+mod p4_table4;
+mod p4_table5;
+mod p4_table6;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -22,7 +28,7 @@ use lab::Lab;
 use results::{Cell, Results};
 
 /// All experiments, in the order of the papers.
-const EXPERIMENTS: &[Experiment] = &[p1_figure2::EXPERIMENT];
+const EXPERIMENTS: &[Experiment] = &[p1_figure2::EXPERIMENT, p4_table3::EXPERIMENT, p4_table4::EXPERIMENT, p4_table5::EXPERIMENT, p4_table6::EXPERIMENT, p4_figure1::EXPERIMENT, p4_figure1::FIGURE2];
 
 /// A table or figure of a paper.
 struct Experiment {

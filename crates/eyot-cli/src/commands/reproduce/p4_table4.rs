@@ -1,0 +1,78 @@
+//! Paper 4, Table 4: texts as bags of posts.
+
+use eyot::{Distance, Scale};
+
+use super::lab::Lab;
+use super::p4::{accuracies, benchmark, grid, method};
+use super::results::Published;
+use super::{Experiment, Measure};
+
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "p4-table4",
+    title: "ten-fold accuracy on texts, with and without the text distance",
+    measure: Measure::share("accuracy"),
+    run,
+};
+
+/// Data sets with what the paper prints for ISK (text distance), miGraph, MI-Kernel and miFV, in percent.
+const SETS: [(&str, [(f64, f64); 4]); 18] = [
+    ("alt_atheism", [(83.2, 1.0), (82.1, 1.1), (56.5, 1.7), (71.4, 0.9)]),
+    ("comp_graphics", [(85.3, 0.9), (84.2, 0.9), (51.7, 1.3), (57.2, 0.6)]),
+    ("comp_os_ms_windows_misc", [(67.5, 1.6), (67.4, 1.3), (49.6, 2.1), (55.6, 0.4)]),
+    ("comp_sys_ibm_pc_hardware", [(76.7, 1.5), (78.3, 0.8), (53.1, 1.6), (57.7, 1.8)]),
+    ("comp_sys_mac_hardware", [(80.8, 2.1), (83.0, 1.9), (50.8, 2.2), (54.1, 0.6)]),
+    ("comp_windows_x", [(82.4, 1.0), (80.6, 1.1), (51.7, 1.3), (66.0, 0.5)]),
+    ("misc_forsale", [(70.1, 1.3), (69.3, 1.4), (55.3, 1.7), (62.8, 1.1)]),
+    ("rec_autos", [(79.9, 1.7), (84.6, 1.7), (52.7, 1.9), (59.7, 1.1)]),
+    ("rec_sport_baseball", [(86.3, 1.6), (88.8, 1.5), (54.0, 2.1), (78.2, 1.8)]),
+    ("rec_sport_hockey", [(85.5, 1.7), (90.1, 1.2), (51.2, 1.8), (79.5, 1.0)]),
+    ("sci_crypt", [(80.6, 1.3), (76.8, 1.5), (54.6, 1.4), (61.3, 2.1)]),
+    ("sci_electronics", [(93.3, 0.8), (92.9, 0.7), (54.7, 1.7), (52.8, 0.9)]),
+    ("sci_med", [(83.8, 1.8), (83.7, 1.6), (50.3, 1.8), (75.3, 1.9)]),
+    ("sci_space", [(83.3, 1.7), (83.1, 1.5), (54.4, 1.9), (74.5, 1.8)]),
+    ("soc_religion_christian", [(83.7, 1.1), (82.5, 1.0), (52.7, 1.4), (65.2, 1.4)]),
+    ("talk_politics_guns", [(79.7, 1.7), (78.2, 1.9), (52.8, 1.5), (64.6, 0.7)]),
+    ("talk_politics_misc", [(70.8, 1.5), (74.4, 1.4), (51.7, 1.8), (70.6, 1.6)]),
+    ("talk_religion_misc", [(81.1, 1.3), (76.2, 1.4), (53.8, 1.4), (73.4, 1.3)]),
+];
+
+/// What is run: name in the table, method, distance, and which published figure it goes with.
+const METHODS: [(&str, &str, Distance, Option<usize>); 5] = [
+    ("isk, text distance", "isk", Distance::Text, Some(0)),
+    ("isk, Euclidean", "isk", Distance::Euclidean, None),
+    ("mi-kernel", "mi-kernel", Distance::Euclidean, Some(2)),
+    ("migraph", "migraph", Distance::Euclidean, Some(1)),
+    ("mifv", "mifv", Distance::Euclidean, Some(3)),
+];
+
+fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
+    let (mut sets, mut above_euclidean, mut above_mi_kernel) = (0, 0, 0);
+    for (set, published) in SETS {
+        let Some(of) = benchmark(lab, &format!("text_{set}"))? else { continue };
+        let mut means = Vec::new();
+        for (shown, name, distance, column) in METHODS {
+            let published = column.map_or_else(Published::default, |at| {
+                let (mean, error) = published[at];
+                (mean / 100.0, error / 100.0).into()
+            });
+            let ours = lab.cell(set, shown, published, |lab| {
+                accuracies(lab, &of, lab.seeds(3, 1), |seed| {
+                    let mut grid = grid(lab, method(lab, name, distance, seed), seed);
+                    // Zeros mean that a word is absent, so they stay zeros.
+                    grid.scales = vec![Scale::None, Scale::MinMax];
+                    grid.psis.retain(|&psi| psi <= 256);
+                    grid
+                })
+            })?;
+            means.push(ours.mean());
+        }
+        sets += 1;
+        above_euclidean += usize::from(means[0] > means[1]);
+        above_mi_kernel += usize::from(means[0] > means[2]);
+    }
+    lab.note(format!(
+        "isk with the text distance is ahead of isk with the Euclidean distance on {above_euclidean} and of mi-kernel on \
+         {above_mi_kernel} of {sets} sets"
+    ));
+    Ok(())
+}
