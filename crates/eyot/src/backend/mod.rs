@@ -17,3 +17,6 @@ pub(crate) use panel::{Form, NarrowTiles, Panel};
 pub(crate) use simd::available;
 pub(crate) use simd::{Path, best};
 pub(crate) use walk::{Party, SETS, Seeker, Tree, leaf_of, walk};
+
+mod prefetch;
+pub(crate) use prefetch::prefetch;

@@ -1,6 +1,7 @@
 //! The rows of a training set as a linear solver sees them: products with a weight vector, by row number. Codes have
 //! their own loops here, because almost all time of a linear SVM on isolation features goes into them.
 
+use crate::backend::prefetch;
 use crate::data::{Features, Points};
 use crate::partition::{Cell, CodeRow, CodeStore, Codes};
 
@@ -40,7 +41,7 @@ pub trait ConcreteRows: Sync {
     fn add_to(&self, i: usize, weights: &mut [f64], scale: f64);
     /// ⟨x_i, x_i⟩.
     fn squared_norm(&self, i: usize) -> f64;
-    /// Touches row `i`, so that it is on its way from memory when it is needed.
+    /// Sends for row `i`, so that it is there when it is needed.
     fn fetch(&self, i: usize);
 }
 
@@ -123,6 +124,9 @@ impl<I: Copy + Into<Cell>> CodeRows<'_, I> {
 /// Partitionings whose weights are summed side by side: enough to hide the latency of an addition.
 const LANES: usize = 4;
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
 /// Cells that fill a byte; 256 is also the default ψ.
 const FULL_BYTE: usize = 256;
 
@@ -191,8 +195,11 @@ impl<I: Copy + Into<Cell> + Sync> ConcreteRows for CodeRows<'_, I> {
 
     #[inline]
     fn fetch(&self, i: usize) {
-        std::hint::black_box(self.cells[i * self.t].into());
-        std::hint::black_box(self.cells[(i + 1) * self.t - 1].into());
+        let (first, end) = (i * self.t, (i + 1) * self.t);
+        for at in (first..end).step_by(LINE / size_of::<I>()) {
+            prefetch(self.cells, at);
+        }
+        prefetch(self.cells, end - 1);
     }
 }
 
