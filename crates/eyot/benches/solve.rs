@@ -1,6 +1,6 @@
-//! The linear SVM on isolation codes, one thread, minimum of five repeats; one line `work seconds` each, and a second
-//! `work objective` with the primal objective reached. With a folder as argument, the codes and labels go there as
-//! bytes, for peers to learn from the same features.
+//! The linear SVM on isolation codes, one thread, minimum of five repeats; one line `work seconds objective` each, with
+//! the primal objective reached. With a folder as argument, the codes and labels go there as bytes, for peers to learn
+//! from the same features.
 #![expect(clippy::print_stdout, reason = "the figures are the result")]
 
 use std::path::Path;
@@ -28,12 +28,9 @@ fn main() {
             let params = LinearSvmParams::default().loss(loss).c(c).check().expect("in range");
             let fit = || params.fit(&codes, &labels, 2, None, Run::single()).expect("labels and codes go together");
             let (seconds, fit) = fastest(fit);
-            let name = format!("eyot {loss:?} C={c}").to_lowercase();
+            let name = format!("{loss:?} C={c}");
             let objective = primal(&codes, &labels, &fit.model, loss, c);
-            let LinearFit { reports, .. } = fit;
-            println!("{name} {seconds:.3}");
-            println!("{name} objective {objective:.4}");
-            println!("{name} passes {}", reports[0].passes);
+            println!("{name} {seconds:.4} {objective:.4}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | method | map | head |
 //! |---|---|---|
 //! | `ik-svm` | isolation codes | linear SVM |
-//! | `svm` | none | kernel SVM |
+//! | `svm` | none, or isolation codes | kernel SVM |
 //! | `chi2-svm` | additive χ² or intersection features | linear SVM |
 //! | `linear-svm` | none | linear SVM |
 //!
@@ -13,6 +13,8 @@
 //! # References
 //! Paper 1 §8.4, Tables 7 and 8.
 
+mod calibration;
+mod floor;
 mod map;
 mod model;
 mod tuning;
@@ -26,8 +28,12 @@ use crate::map::{AdditiveMapParams, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::Checked;
-use crate::solve::{KernelSvmModel, KernelSvmParams, LinearModel, LinearSvmParams, PointsMatrix, class_of_scores};
+use crate::solve::{
+    CodesMatrix, KernelSvmModel, KernelSvmParams, LinearModel, LinearSvmParams, PointsMatrix, Scheme, class_of_scores,
+};
 
+pub use calibration::Calibration;
+pub use floor::Floor;
 pub use map::{ClassifierMap, FeatureBatch};
 pub use model::ClassifierModel;
 pub use tuning::{ClassifierTuning, TunedClassifier};
@@ -50,7 +56,18 @@ pub enum ClassifierParams {
     Svm {
         /// The kernel.
         kernel: AnyKernel,
+        /// For χ² and intersection: whether columns with negative values are shifted by their training minimum; without
+        /// it they are refused.
+        #[serde(default)]
+        shift: bool,
         /// The kernel SVM.
+        svm: KernelSvmParams,
+    },
+    /// Kernel SVM with the Isolation Kernel. What is kept are weights, since the kernel's map is exact.
+    IsolationSvm {
+        /// The isolation map.
+        map: IsolationMapParams,
+        /// The kernel SVM; several classes are told apart one against the rest.
         svm: KernelSvmParams,
     },
     /// Linear SVM on additive-kernel features.
@@ -74,20 +91,35 @@ impl ClassifierParams {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::IkSvm { .. } => "ik-svm",
-            Self::Svm { .. } => "svm",
+            Self::Svm { .. } | Self::IsolationSvm { .. } => "svm",
             Self::Chi2Svm { .. } => "chi2-svm",
             Self::LinearSvm { .. } => "linear-svm",
+        }
+    }
+
+    /// The isolation map, where there is one.
+    pub const fn isolation_map(&self) -> Option<&IsolationMapParams> {
+        match self {
+            Self::IkSvm { map, .. } | Self::IsolationSvm { map, .. } => Some(map),
+            _ => None,
         }
     }
 
     /// Refuses parameters outside their range.
     pub fn check(self) -> Result<Checked<Self>> {
         match &self {
+            Self::IsolationSvm { map, svm } => {
+                map.clone().check()?;
+                if svm.clone().check()?.scheme == Scheme::OneVsOne {
+                    let (expected, got) = ("one-vs-rest with the isolation kernel".into(), "one-vs-one".into());
+                    return Err(Error::Param { name: "scheme", expected, got });
+                }
+            }
             Self::IkSvm { map, svm } => {
                 map.clone().check()?;
                 svm.clone().check()?;
             }
-            Self::Svm { kernel, svm } => {
+            Self::Svm { kernel, svm, .. } => {
                 kernel.check()?;
                 svm.clone().check()?;
             }
@@ -132,17 +164,19 @@ impl Checked<ClassifierParams> {
     /// Fits the map alone.
     pub fn fit_map(&self, points: Points<'_>, run: Run<'_>) -> Result<ClassifierMap> {
         match &**self {
-            ClassifierParams::IkSvm { map, .. } => {
+            ClassifierParams::IkSvm { map, .. } | ClassifierParams::IsolationSvm { map, .. } => {
                 Ok(ClassifierMap::Isolation(map.clone().check()?.fit(points, run)?.into()))
             }
             ClassifierParams::Chi2Svm { map, shift, .. } => {
-                ClassifierMap::additive(map.clone().check()?, *shift, points)
+                let floor = Floor::of(points, *shift)?;
+                Ok(ClassifierMap::Additive { map: map.clone().check()?, floor, columns: points.n_columns() })
             }
-            ClassifierParams::Svm { kernel, .. } => {
-                kernel.check_points(points)?;
+            ClassifierParams::Svm { kernel, shift, .. } if kernel.needs_not_negative() => {
+                Ok(ClassifierMap::NotNegative { floor: Floor::of(points, *shift)?, columns: points.n_columns() })
+            }
+            ClassifierParams::Svm { .. } | ClassifierParams::LinearSvm { .. } => {
                 Ok(ClassifierMap::Identity { columns: points.n_columns() })
             }
-            ClassifierParams::LinearSvm { .. } => Ok(ClassifierMap::Identity { columns: points.n_columns() }),
         }
     }
 
@@ -156,7 +190,13 @@ impl Checked<ClassifierParams> {
         run: Run<'_>,
     ) -> Result<HeadFit> {
         let svm = match &**self {
-            ClassifierParams::Svm { kernel, svm } => {
+            ClassifierParams::IsolationSvm { svm, .. } => {
+                let codes = features.codes().expect("isolation methods have codes");
+                let fit = svm.clone().check()?.fit(&CodesMatrix(codes), labels, n_classes, weights, run)?;
+                let converged = fit.reports.iter().all(|report| report.converged);
+                return Ok(HeadFit { head: ClassifierHead::Linear(fit.model.on_codes(codes)), converged });
+            }
+            ClassifierParams::Svm { kernel, svm, .. } => {
                 let points = features.points().expect("kernel methods have no codes");
                 let matrix = PointsMatrix { kernel: *kernel, points };
                 let fit = svm.clone().check()?.fit(&matrix, labels, n_classes, weights, run)?;
@@ -186,7 +226,7 @@ impl Checked<ClassifierParams> {
     pub fn fit(&self, points: Points<'_>, labels: &[u32], n_classes: usize, run: Run<'_>) -> Result<Classifier> {
         let map = self.fit_map(points, run)?;
         let HeadFit { head, .. } = self.fit_head(&map.encode(points, run)?, labels, n_classes, None, run)?;
-        Ok(Classifier { map, head })
+        Ok(Classifier::new(map, head))
     }
 }
 
@@ -195,12 +235,29 @@ impl Checked<ClassifierParams> {
 pub struct Classifier {
     map: ClassifierMap,
     head: ClassifierHead,
+    calibration: Option<Calibration>,
 }
 
 impl Classifier {
     /// Puts a fitted map and a head fitted on its features together.
     pub fn new(map: ClassifierMap, head: ClassifierHead) -> Self {
-        Self { map, head }
+        Self { map, head, calibration: None }
+    }
+
+    /// With a calibration of the head's scores, so that it gives probabilities too.
+    ///
+    /// # Panics
+    /// If the calibration is for another number of classes.
+    #[must_use]
+    pub fn calibrated(mut self, calibration: Calibration) -> Self {
+        assert_eq!(calibration.n_classes(), self.n_classes(), "a calibration of the same classes");
+        self.calibration = Some(calibration);
+        self
+    }
+
+    /// What turns scores into probabilities, if that was asked for.
+    pub const fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
     }
 
     /// The map.
@@ -248,6 +305,21 @@ impl Classifier {
     /// The class of every row.
     pub fn predict(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<u32>> {
         Ok(self.head.classes_of(&self.scores(points, run)?, points.n_rows()))
+    }
+
+    /// The probability of every class, row by row; `None` without a calibration.
+    pub fn probabilities(&self, points: Points<'_>, run: Run<'_>) -> Result<Option<Vec<f64>>> {
+        Ok(self.probabilities_of(&self.scores(points, run)?, points.n_rows()))
+    }
+
+    /// The probability of every class from the scores of rows; `None` without a calibration.
+    pub fn probabilities_of(&self, scores: &[f64], n_rows: usize) -> Option<Vec<f64>> {
+        let (calibration, width) = (self.calibration.as_ref()?, self.n_scores());
+        let mut probabilities = vec![0.0; n_rows * self.n_classes()];
+        for (row, out) in probabilities.chunks_mut(self.n_classes().max(1)).enumerate() {
+            calibration.probabilities_into(&scores[row * width..(row + 1) * width], out);
+        }
+        Some(probabilities)
     }
 }
 
@@ -310,6 +382,9 @@ impl Persist for Classifier {
                 model.save(out, &format!("{prefix}.sums"));
             }
         }
+        if let Some(calibration) = &self.calibration {
+            calibration.save(out, &format!("{prefix}.calibration"));
+        }
     }
 
     fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
@@ -324,8 +399,13 @@ impl Persist for Classifier {
                 return Err(bad_part(&name, "does not go with its support vectors"));
             }
             kernel.check_points(support.as_points())?;
-            if !matches!(map, ClassifierMap::Identity { .. }) {
-                return Err(bad_part(&name, "does not go with a feature map"));
+            let plain = if kernel.needs_not_negative() {
+                matches!(map, ClassifierMap::NotNegative { .. })
+            } else {
+                matches!(map, ClassifierMap::Identity { .. })
+            };
+            if !plain {
+                return Err(bad_part(&name, "does not go with its feature map"));
             }
             ClassifierHead::Kernel { kernel, support, model }
         } else {
@@ -335,14 +415,19 @@ impl Persist for Classifier {
             }
             ClassifierHead::Linear(model)
         };
-        Ok(Self { map, head })
+        let name = format!("{prefix}.calibration");
+        let calibration = if from.has_json(&name) { Some(Calibration::load(from, &name)?) } else { None };
+        if calibration.as_ref().is_some_and(|calibration| calibration.n_classes() != head.n_classes()) {
+            return Err(bad_part(&name, "does not go with the classes"));
+        }
+        Ok(Self { map, head, calibration })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Gaussian, Laplacian};
+    use crate::kernel::{Chi2, Gaussian, Laplacian};
     use crate::rng::{Component, rng_of};
 
     /// Four blobs in the unit square, classes on the diagonals: no linear classifier can tell them apart.
@@ -366,11 +451,22 @@ mod tests {
             ClassifierParams::IkSvm { map: IsolationMapParams::default().psi(16), svm: svm.clone() },
             ClassifierParams::Svm {
                 kernel: AnyKernel::Gaussian(Gaussian { gamma: 10.0 }),
+                shift: false,
                 svm: KernelSvmParams::default(),
             },
             ClassifierParams::Svm {
                 kernel: AnyKernel::Laplacian(Laplacian::of_psi(64.0, 2)),
+                shift: false,
                 svm: KernelSvmParams::default(),
+            },
+            ClassifierParams::IsolationSvm {
+                map: IsolationMapParams::default().psi(16),
+                svm: KernelSvmParams::default(),
+            },
+            ClassifierParams::Svm {
+                kernel: AnyKernel::Chi2(Chi2 {}),
+                shift: true,
+                svm: KernelSvmParams::default().scheme(Scheme::OneVsOne),
             },
             ClassifierParams::Chi2Svm { map: AdditiveMapParams::default().order(1), shift: false, svm: svm.clone() },
             ClassifierParams::LinearSvm { svm: svm.bias(true) },
@@ -393,8 +489,8 @@ mod tests {
                 accuracy(&fit, &test, &truth)
             })
             .collect();
-        assert!(accuracies[..3].iter().all(|&accuracy| accuracy > 0.95), "{accuracies:?}");
-        assert!(accuracies[4] < 0.75, "{accuracies:?}");
+        assert!(accuracies[..4].iter().all(|&accuracy| accuracy > 0.95), "{accuracies:?}");
+        assert!(accuracies[6] < 0.75, "{accuracies:?}");
     }
 
     #[test]
@@ -424,17 +520,49 @@ mod tests {
     #[test]
     fn negative_values_need_the_shift_and_unseen_lower_ones_count_as_the_lowest() {
         let points = PointsBuf::from_rows(&[[-1.0, 0.5], [1.0, 0.2], [-0.8, 0.4], [0.9, 0.1]]).unwrap();
-        let chi2 = |shift| {
+        let map = |shift| {
             let (map, svm) = (AdditiveMapParams::default(), LinearSvmParams::default());
             ClassifierParams::Chi2Svm { map, shift, svm }.check().unwrap()
         };
-        let error = chi2(false).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap_err();
-        assert!(matches!(error, Error::Negative { row: 0, .. }));
-        let fit = chi2(true).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap();
-        assert_eq!(fit.predict(points.as_points(), Run::single()).unwrap(), [0, 1, 0, 1]);
-        let lower = PointsBuf::from_rows(&[[-1.0, 0.5], [-7.0, 0.5]]).unwrap();
-        let scores = fit.scores(lower.as_points(), Run::single()).unwrap();
-        assert_eq!(scores[0], scores[1]);
+        let kernel = |shift| {
+            let (kernel, svm) = (AnyKernel::Chi2(Chi2 {}), KernelSvmParams::default());
+            ClassifierParams::Svm { kernel, shift, svm }.check().unwrap()
+        };
+        let mut refusals = Vec::new();
+        for chi2 in [&map as &dyn Fn(bool) -> Checked<ClassifierParams>, &kernel] {
+            refusals.push(chi2(false).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap_err());
+            let fit = chi2(true).fit(points.as_points(), &[0, 1, 0, 1], 2, Run::single()).unwrap();
+            assert_eq!(fit.predict(points.as_points(), Run::single()).unwrap(), [0, 1, 0, 1]);
+            let lower = PointsBuf::from_rows(&[[-1.0, 0.5], [-7.0, 0.5]]).unwrap();
+            let scores = fit.scores(lower.as_points(), Run::single()).unwrap();
+            assert_eq!(scores[0], scores[1]);
+        }
+        assert!(matches!(refusals[0], Error::Negative { row: 0, .. }));
+        assert_eq!(refusals[0], refusals[1], "both methods say the same");
+    }
+
+    #[test]
+    fn weights_of_an_isolation_kernel_machine_give_the_scores_of_its_sums() {
+        let (points, labels) = checkers(150, 6);
+        let map = IsolationMapParams::default().psi(8).t(30);
+        let svm = KernelSvmParams::default();
+        let params = ClassifierParams::IsolationSvm { map: map.clone(), svm: svm.clone() }.check().unwrap();
+        let scores = params
+            .fit(points.as_points(), &labels, 2, Run::single())
+            .unwrap()
+            .scores(points.as_points(), Run::single());
+        let map = map.check().unwrap().fit(points.as_points(), Run::single()).unwrap();
+        let codes = map.encode(points.as_points(), Run::single()).unwrap();
+        let model = svm.check().unwrap().fit(&CodesMatrix(&codes), &labels, 2, None, Run::single()).unwrap().model;
+        let mut own = [0.0];
+        for (i, score) in scores.unwrap().into_iter().enumerate() {
+            let support = model.expansion.rows().iter().map(|&row| codes.row(i).similarity(codes.row(row as usize)));
+            model.scores_into(&support.collect::<Vec<_>>(), &mut own);
+            assert!((own[0] - score).abs() < 1e-9, "{} {score}", own[0]);
+        }
+        let pairs = KernelSvmParams::default().scheme(Scheme::OneVsOne);
+        let map = IsolationMapParams::default();
+        assert!(ClassifierParams::IsolationSvm { map, svm: pairs }.check().is_err());
     }
 
     #[test]

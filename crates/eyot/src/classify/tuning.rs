@@ -2,10 +2,12 @@
 
 use std::sync::Mutex;
 
-use super::ClassifierParams;
-use crate::data::PointsBuf;
+use super::{ClassifierParams, FeatureBatch};
+use crate::data::{Points, PointsBuf};
 use crate::error::Result;
+use crate::map::IsolationMapParams;
 use crate::parallel::Run;
+use crate::partition::Partition;
 use crate::score::Confusion;
 use crate::tune::{CrossValidation, CvTable, Folds};
 
@@ -38,15 +40,17 @@ impl ClassifierTuning<'_> {
     }
 
     /// The held-out accuracy of every candidate. Candidates of a group must share their map; it is fitted once per
-    /// group and fold, on the fold's training rows only.
+    /// group and fold, on the fold's training rows only. Groups of Voronoi cells that differ in ψ alone are encoded in
+    /// one search over the largest ψ still alive.
     pub fn run(&self, groups: &[Vec<ClassifierParams>], run: Run<'_>) -> Result<TunedClassifier> {
         let (rows, columns) = (self.points.n_rows(), self.points.n_columns().min(4096));
-        // Selected rows in f64 and codes of two bytes for a hundred partitionings, about.
+        // Features in f64 and codes of two bytes for a hundred partitionings, about.
         let memory_per_job = rows * (8 * columns + 200);
         let settings = CrossValidation { n_folds: self.folds.n_folds(), memory_per_job, ..CrossValidation::default() };
         let seen: Mutex<Vec<(ClassifierParams, Confusion)>> = Mutex::new(Vec::new());
-        let table = settings.run(groups, run, |members, fold| {
-            let confusions = self.evaluate(members, fold)?;
+        let prepare = |fold: usize, alive: &[Vec<ClassifierParams>], run: Run<'_>| Part::new(self, fold, alive, run);
+        let table = settings.run_prepared(groups, run, prepare, |part, members, _| {
+            let confusions = part.evaluate(members, self.n_classes)?;
             let accuracies = confusions.iter().map(Confusion::accuracy).collect();
             seen.lock().expect("no panic while noting").extend(members.iter().cloned().zip(confusions));
             Ok(accuracies)
@@ -60,33 +64,106 @@ impl ClassifierTuning<'_> {
         }
         Ok(TunedClassifier { table, confusion })
     }
+}
 
-    fn evaluate(&self, members: &[ClassifierParams], fold: usize) -> Result<Vec<Confusion>> {
-        let (train, test) = self.folds.split(fold);
-        let pick = |rows: &[usize]| rows.iter().map(|&row| self.labels[row]).collect::<Vec<u32>>();
-        let (train_points, train_labels) = (self.points.select(&train), pick(&train));
-        let (test_points, test_labels) = (self.points.select(&test), pick(&test));
+/// One fold: rows to learn from, rows held out, and codes that were found together.
+struct Part {
+    train: Rows,
+    test: Rows,
+    nested: Vec<NestedCodes>,
+}
+
+struct Rows {
+    points: PointsBuf,
+    labels: Vec<u32>,
+}
+
+/// The codes of the map of these parameters.
+struct NestedCodes {
+    params: IsolationMapParams,
+    train: FeatureBatch<'static>,
+    test: FeatureBatch<'static>,
+}
+
+impl Part {
+    fn new(tuning: &ClassifierTuning<'_>, fold: usize, alive: &[Vec<ClassifierParams>], run: Run<'_>) -> Result<Self> {
+        let (train, test) = tuning.folds.split(fold);
+        let rows = |rows: &[usize]| Rows {
+            points: tuning.points.select(rows),
+            labels: rows.iter().map(|&row| tuning.labels[row]).collect(),
+        };
+        let (train, test) = (rows(&train), rows(&test));
+        let nested = nested_codes(alive, train.points.as_points(), test.points.as_points(), run)?;
+        Ok(Self { train, test, nested })
+    }
+
+    /// How each member of a group does on the rows held out.
+    fn evaluate(&self, members: &[ClassifierParams], n_classes: usize) -> Result<Vec<Confusion>> {
         // The map is that of the first member, whose group shares it.
         let Some(first) = members.first() else { return Ok(vec![]) };
-        let map = first.clone().check()?.fit_map(train_points.as_points(), Run::single())?;
-        let features = map.encode(train_points.as_points(), Run::single())?;
-        let test_features = map.encode(test_points.as_points(), Run::single())?;
-        let held_out = |params: &ClassifierParams| {
-            let params = params.clone().check()?;
-            let fit = params.fit_head(&features, &train_labels, self.n_classes, None, Run::single())?;
-            let mut scores = vec![0.0; test.len() * fit.head.n_scores()];
-            fit.head.scores_into(&test_features, &mut scores)?;
-            let predicted = fit.head.classes_of(&scores, test.len());
-            Ok(Confusion::of(self.n_classes, &test_labels, &predicted))
-        };
-        members.iter().map(held_out).collect()
+        let params = first.isolation_map();
+        if let Some(codes) = self.nested.iter().find(|codes| Some(&codes.params) == params) {
+            return self.held_out(members, &codes.train, &codes.test, n_classes);
+        }
+        let map = first.clone().check()?.fit_map(self.train.points.as_points(), Run::single())?;
+        let train = map.encode(self.train.points.as_points(), Run::single())?;
+        let test = map.encode(self.test.points.as_points(), Run::single())?;
+        self.held_out(members, &train, &test, n_classes)
     }
+
+    fn held_out(
+        &self,
+        members: &[ClassifierParams],
+        train: &FeatureBatch<'_>,
+        test: &FeatureBatch<'_>,
+        n_classes: usize,
+    ) -> Result<Vec<Confusion>> {
+        let one = |params: &ClassifierParams| {
+            let fit = params.clone().check()?.fit_head(train, &self.train.labels, n_classes, None, Run::single())?;
+            let mut scores = vec![0.0; self.test.labels.len() * fit.head.n_scores()];
+            fit.head.scores_into(test, &mut scores)?;
+            Ok(Confusion::of(n_classes, &self.test.labels, &fit.head.classes_of(&scores, self.test.labels.len())))
+        };
+        members.iter().map(one).collect()
+    }
+}
+
+/// The codes of all groups whose maps nest: those like the first group's but for ψ.
+fn nested_codes(
+    alive: &[Vec<ClassifierParams>],
+    train: Points<'_>,
+    test: Points<'_>,
+    run: Run<'_>,
+) -> Result<Vec<NestedCodes>> {
+    let maps: Vec<&IsolationMapParams> =
+        alive.iter().filter_map(|group| group.first().and_then(ClassifierParams::isolation_map)).collect();
+    let Some(first) = maps.first() else { return Ok(vec![]) };
+    let mut family: Vec<&IsolationMapParams> = maps
+        .iter()
+        .copied()
+        .filter(|map| (*map).clone().psi(first.psi) == **first && map.psi <= train.n_rows())
+        .collect();
+    family.sort_by_key(|map| map.psi);
+    family.dedup();
+    let (Some(largest), true) = (family.last(), family.len() > 1 && first.partition == Partition::Voronoi) else {
+        return Ok(vec![]);
+    };
+    let map = (*largest).clone().check()?.fit(train, run)?;
+    let psis: Vec<usize> = family.iter().map(|map| map.psi).collect();
+    let nested = (map.encode_nested(train, &psis, run)?, map.encode_nested(test, &psis, run)?);
+    let (Some(train), Some(test)) = nested else { return Ok(vec![]) };
+    let codes =
+        train.into_iter().zip(test).map(|(train, test)| (FeatureBatch::Codes(train), FeatureBatch::Codes(test)));
+    Ok(family
+        .into_iter()
+        .zip(codes)
+        .map(|(params, (train, test))| NestedCodes { params: params.clone(), train, test })
+        .collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::IsolationMapParams;
     use crate::solve::LinearSvmParams;
     use crate::tune::{psi_grid, stratified_folds};
 
@@ -111,5 +188,10 @@ mod tests {
         assert!(table.best().mean > 0.95);
         assert!(table.entries[0].dropped && table.entries[0].mean < 0.7);
         assert_eq!(tuned, tuning.run(&groups, Run::threads(2)).unwrap());
+        // One group at a time shares no codes, and gives the same figures.
+        for (number, group) in groups.iter().enumerate().skip(2) {
+            let alone = tuning.run(std::slice::from_ref(group), Run::single()).unwrap();
+            assert_eq!(alone.table.entries[1], table.entries[2 * number + 1], "group {number}");
+        }
     }
 }

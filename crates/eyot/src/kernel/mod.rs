@@ -82,12 +82,14 @@ impl AnyKernel {
         }
     }
 
-    /// Refuses points that the kernel is not defined for: χ² and intersection need values of at least 0.
+    /// Whether values must be at least 0: χ² and intersection.
+    pub const fn needs_not_negative(&self) -> bool {
+        matches!(self, Self::Chi2(_) | Self::Intersection(_))
+    }
+
+    /// Refuses points that the kernel is not defined for.
     pub fn check_points(&self, points: Points<'_>) -> Result<()> {
-        match self {
-            Self::Chi2(_) | Self::Intersection(_) => check_not_negative(points),
-            _ => Ok(()),
-        }
+        if self.needs_not_negative() { check_not_negative(points) } else { Ok(()) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod additive;
 mod isolation;
+mod nested;
 mod nystroem;
 mod fourier;
 mod orthogonal;

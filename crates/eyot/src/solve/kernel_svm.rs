@@ -16,11 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use super::matrix::{KernelMatrix, Part};
 use super::smo::{Limits, Problem, solve};
-use super::{Expansion, KernelReport, check_labels, row_costs};
+use super::{Expansion, KernelReport, LinearModel, check_labels, row_costs};
+use crate::data::Features;
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, positive};
+use crate::partition::Codes;
 
 /// How several classes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -41,7 +43,7 @@ pub struct KernelSvmParams {
     bias: bool,
     epsilon: f64,
     cache_bytes: usize,
-    scheme: Scheme,
+    pub(crate) scheme: Scheme,
     class_weights: Option<Vec<f64>>,
 }
 
@@ -136,6 +138,26 @@ impl KernelSvmModel {
         for ((a, b), decision) in class_pairs(self.n_classes).zip(decisions) {
             scores[if decision >= 0.0 { b } else { a } as usize] += 1.0;
         }
+    }
+}
+
+impl KernelSvmModel {
+    /// The same scores as weights of isolation features, for a model of the Isolation Kernel: Σ c_k K(x_k, x) − ρ =
+    /// ⟨w, Φ(x)⟩ − ρ with w = Σ c_k Φ(x_k)/t. `codes` are those it learned from.
+    ///
+    /// # Panics
+    /// If the model votes over pairs of classes, which weights cannot.
+    pub fn on_codes(&self, codes: &Codes) -> LinearModel {
+        assert_eq!(self.expansion.n_sums(), self.n_scores(), "one sum per score");
+        let (scale, n_features) = (1.0 / codes.t() as f64, codes.n_features());
+        let mut weights = vec![0.0; self.n_scores() * n_features];
+        for (sum, weights) in weights.chunks_mut(n_features.max(1)).enumerate() {
+            for (&row, &coefficient) in self.expansion.rows().iter().zip(self.expansion.coefficients(sum)) {
+                codes.row(row as usize).add_to(weights, coefficient * scale);
+            }
+        }
+        let biases = (0..self.n_scores()).map(|sum| -self.expansion.rho(sum)).collect();
+        LinearModel::from_parts(self.n_classes, n_features, weights, biases)
     }
 }
 
@@ -248,7 +270,7 @@ mod tests {
     use super::*;
     use crate::data::PointsBuf;
     use crate::kernel::{Gaussian, gram};
-    use crate::partition::{CodeStore, Codes};
+    use crate::partition::CodeStore;
     use crate::rng::{Component, rng_of};
     use crate::solve::matrix::{CodesMatrix, PointsMatrix, Precomputed};
     use crate::solve::{LinearSvmParams, Loss};

@@ -147,6 +147,11 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
+    /// Weights score by score, one bias per score.
+    pub(super) fn from_parts(n_classes: usize, n_features: usize, weights: Vec<f64>, biases: Vec<f64>) -> Self {
+        Self { n_classes, n_features, weights, biases }
+    }
+
     /// Number of classes; with one, everything is class 0.
     pub const fn n_classes(&self) -> usize {
         self.n_classes

@@ -4,7 +4,7 @@
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::partition::Codes;
+use crate::partition::{Cell, CodeStore, Codes, with_codes};
 
 /// A symmetric matrix κ(x_i, x_j), by rows.
 pub trait KernelMatrix: Sync {
@@ -61,8 +61,13 @@ impl KernelMatrix for CodesMatrix<'_> {
         self.0.row(i).covered() as f64 / self.0.t() as f64
     }
     fn row_into(&self, i: usize, out: &mut [f64]) {
-        let x = self.0.row(i);
-        out.iter_mut().zip(self.0.rows()).for_each(|(out, y)| *out = x.similarity(y));
+        let (t, psi) = (self.0.t(), self.0.psi());
+        with_codes!(CodeStore, self.0.store(), cells => {
+            let x = &cells[i * t..(i + 1) * t];
+            for (out, y) in out.iter_mut().zip(cells.chunks_exact(t)) {
+                *out = f64::from(matches(x, y, psi)) / t as f64;
+            }
+        });
     }
     fn entries_into(&self, i: usize, columns: &[u32], out: &mut [f64]) {
         let x = self.0.row(i);
@@ -70,6 +75,13 @@ impl KernelMatrix for CodesMatrix<'_> {
             *out = x.similarity(self.0.row(column as usize));
         }
     }
+}
+
+/// How many codes agree; gaps, the values from `psi` on, agree with nothing. Plain counting, which the compiler turns
+/// into vectors.
+#[inline]
+fn matches<I: Copy + PartialEq + Into<Cell>>(x: &[I], y: &[I], psi: usize) -> u32 {
+    x.iter().zip(y).map(|(&x, &y)| u32::from(x == y && (x.into() as usize) < psi)).sum()
 }
 
 /// A matrix computed before.
@@ -261,6 +273,18 @@ mod tests {
         assert_eq!((a[1], b[0]), (51.0, 10.0));
         let (a, b) = cache.pair(2, 2);
         assert_eq!(a, b);
+    }
+
+    #[test]
+    fn rows_of_codes_hold_the_isolation_kernel() {
+        let cells = vec![0, 3, 2, 0, 1, 2, 3, 3, 3];
+        let codes = Codes::from_store(CodeStore::U8(cells), 3, 3).unwrap();
+        let mut row = [0.0; 3];
+        for i in 0..3 {
+            CodesMatrix(&codes).row_into(i, &mut row);
+            assert_eq!(row, [0, 1, 2].map(|j| codes.row(i).similarity(codes.row(j))));
+            assert_eq!(row[i], CodesMatrix(&codes).diagonal(i));
+        }
     }
 
     #[test]

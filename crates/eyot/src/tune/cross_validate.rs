@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::parallel::Run;
+use crate::parallel::{Run, Watch};
 
 /// How to cross-validate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +93,18 @@ impl CrossValidation {
         run: Run<'_>,
         evaluate: impl Fn(&[P], usize) -> Result<Vec<f64>> + Sync,
     ) -> Result<CvTable<P>> {
+        self.run_prepared(groups, run, |_, _, _| Ok(()), |(), members, fold| evaluate(members, fold))
+    }
+
+    /// As [`CrossValidation::run`], with work that all groups of a fold share: `prepare(fold, alive, run)` is called
+    /// once per fold, on all threads, with the candidates that are still alive, and `evaluate` gets what it made.
+    pub fn run_prepared<P: Clone + Sync, T: Sync>(
+        &self,
+        groups: &[Vec<P>],
+        run: Run<'_>,
+        prepare: impl Fn(usize, &[Vec<P>], Run<'_>) -> Result<T>,
+        evaluate: impl Fn(&T, &[P], usize) -> Result<Vec<f64>> + Sync,
+    ) -> Result<CvTable<P>> {
         let mut entries: Vec<Vec<CvEntry<P>>> =
             groups.iter().map(|group| group.iter().map(new_entry).collect()).collect();
         if entries.iter().all(Vec::is_empty) {
@@ -107,11 +119,15 @@ impl CrossValidation {
                 .enumerate()
                 .filter(|(_, members): &(usize, Vec<usize>)| !members.is_empty())
                 .collect();
+            let candidates: Vec<Vec<P>> = alive
+                .iter()
+                .map(|(group, members)| members.iter().map(|&member| groups[*group][member].clone()).collect())
+                .collect();
+            let whole = Whole { run, done: &done, total };
+            let shared = prepare(fold, &candidates, Run::threads(run.n_threads()).watched(&whole))?;
             let scores = Run::threads(side_by_side).map("tune", alive.len(), |job| {
-                let (group, members) = &alive[job];
-                let candidates: Vec<P> = members.iter().map(|&member| groups[*group][member].clone()).collect();
-                let scores = evaluate(&candidates, fold)?;
-                assert_eq!(scores.len(), members.len(), "one score per candidate");
+                let scores = evaluate(&shared, &candidates[job], fold)?;
+                assert_eq!(scores.len(), candidates[job].len(), "one score per candidate");
                 run.tick("tune", done.fetch_add(1, Ordering::Relaxed) + 1, total)?;
                 Ok(scores)
             })?;
@@ -144,6 +160,19 @@ impl CrossValidation {
         for entry in entries.iter_mut().flatten().filter(|entry| !entry.dropped) {
             entry.dropped = entry.folds.iter().zip(&leader).all(|(own, lead)| *own < lead - self.give_up);
         }
+    }
+}
+
+/// Stands for the whole search while a part of it runs: shows its progress, and asks whether to go on.
+struct Whole<'a> {
+    run: Run<'a>,
+    done: &'a AtomicUsize,
+    total: usize,
+}
+
+impl Watch for Whole<'_> {
+    fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
+        self.run.tick("tune", self.done.load(Ordering::Relaxed), self.total).is_ok()
     }
 }
 
@@ -209,6 +238,28 @@ mod tests {
             tables.push(table);
         }
         assert_eq!(tables[0], tables[1]);
+    }
+
+    #[test]
+    fn a_fold_is_prepared_once_for_those_still_alive() {
+        let groups = [vec![0, 1], vec![9]];
+        let prepared = Mutex::new(vec![]);
+        let table = CrossValidation::default().run_prepared(
+            &groups,
+            Run::threads(2),
+            |fold, alive, _| {
+                prepared.lock().unwrap().push(alive.to_vec());
+                Ok(fold)
+            },
+            |&shared, members, fold| {
+                assert_eq!(shared, fold);
+                Ok(members.iter().map(|&m| score(m, fold)).collect())
+            },
+        );
+        assert_eq!(table.unwrap().best().parameters, 9);
+        let prepared = prepared.into_inner().unwrap();
+        assert_eq!(prepared.len(), 5);
+        assert_eq!((&prepared[1][0], &prepared[2][0]), (&vec![0, 1], &vec![1]));
     }
 
     #[test]
