@@ -79,6 +79,10 @@ pub(crate) struct DataArgs {
     /// their place, and a note says how many there were.
     #[arg(long, value_name = "HOW", default_value = "error", help_heading = "Columns")]
     missing: MissingName,
+
+    /// Whether the label of svmlight is the target where none is named: for commands that need one.
+    #[arg(skip)]
+    pub(crate) label_is_target: bool,
 }
 
 impl DataArgs {
@@ -117,8 +121,9 @@ impl DataArgs {
     /// How to encode columns such as those of `table`, the first of the input called `name`.
     pub(crate) fn encoder_params(&self, name: &str, table: &Table) -> anyhow::Result<Checked<EncoderParams>> {
         self.check_roles(name, table)?;
+        let implied = (self.label_is_target && table.sparse.is_some()).then(|| "label".to_owned());
         let mut roles = Roles {
-            target: self.target.clone(),
+            target: self.target.clone().or(implied),
             label: self.label.clone(),
             bag: self.bag.clone(),
             id: self.id.clone(),

@@ -28,8 +28,9 @@ EXAMPLES
 ///
 /// Takes rows in the columns of the training data and writes, for each, its score and what that means: the class of a
 /// classifier, or whether a detector finds it anomalous. Scaling and category tables are part of the model. If the
-/// truth is there too, in --label or the column that was the target, a note says how many rows were right. A model of
-/// `eyot mil` predicts bags, one line each.
+/// truth is there too, in --label or the column that was the target, a note says how many rows were right. A
+/// classifier trained with --probability also gives the probability of every class. A model of `eyot mil` predicts
+/// bags, one line each.
 ///
 /// Files larger than memory stream through.
 #[derive(clap::Args)]
@@ -52,6 +53,8 @@ pub(crate) struct Args {
 pub(crate) struct Prediction {
     pub(crate) score: f64,
     pub(crate) label: String,
+    /// One per class, if the model has learned them.
+    pub(crate) probabilities: Vec<f64>,
 }
 
 /// A model that scores rows one by one. A new kind of model implements this and gets an arm in [`load`].
@@ -64,6 +67,10 @@ trait RowModel {
     fn parameters(&self) -> serde_json::Value;
     /// One prediction per row.
     fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>>;
+    /// The classes that probabilities are for, if the model has learned any.
+    fn probable(&self) -> &[String] {
+        &[]
+    }
     /// Whether labels are classes that can be compared with the target column.
     fn is_classifier(&self) -> bool {
         false
@@ -95,11 +102,19 @@ impl RowModel for ClassifierModel {
     fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>> {
         let scores = self.classifier.scores(points, run)?;
         let classes = self.classifier.head().classes_of(&scores, points.n_rows());
-        let width = self.classifier.n_scores();
+        let (width, n_classes) = (self.classifier.n_scores(), self.classes.len());
+        let probabilities = self.classifier.probabilities_of(&scores, points.n_rows());
         let prediction = |(row, class): (usize, u32)| {
-            Prediction { score: score_of(&scores, width, row, class), label: self.classes.name(class).to_owned() }
+            let score = score_of(&scores, width, row, class);
+            let of_row = |all: &Vec<f64>| all[row * n_classes..(row + 1) * n_classes].to_vec();
+            let probabilities = probabilities.as_ref().map(of_row).unwrap_or_default();
+            Prediction { score, label: self.classes.name(class).to_owned(), probabilities }
         };
         Ok(classes.into_iter().enumerate().map(prediction).collect())
+    }
+
+    fn probable(&self) -> &[String] {
+        if self.classifier.calibration().is_some() { self.classes.names() } else { &[] }
     }
 
     fn is_classifier(&self) -> bool {
@@ -132,7 +147,7 @@ impl RowModel for DetectorModel {
     fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>> {
         let label = |score| if self.threshold.flags(score) { "anomaly" } else { "normal" };
         let scores = self.detector.score(points, run)?;
-        Ok(scores.into_iter().map(|score| Prediction { score, label: label(score).into() }).collect())
+        Ok(scores.into_iter().map(|score| Prediction { score, label: label(score).into(), probabilities: vec![] }).collect())
     }
 }
 
@@ -153,6 +168,8 @@ struct Line {
     id: Option<serde_json::Value>,
     score: f64,
     label: String,
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    probabilities: serde_json::Map<String, serde_json::Value>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
@@ -175,8 +192,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         }
         let ids = args.data.id.as_deref().map(|name| id_column(table, name, input_name(args))).transpose()?;
         match &mut out {
-            Some(out) => job.timed(Phase::Score, || write(out, table, args.data.id.as_deref().zip(ids), &predictions))?,
-            None => lines.extend(json_lines(table, ids, predictions)),
+            Some(out) => job.timed(Phase::Score, || {
+                write(out, table, args.data.id.as_deref().zip(ids), &predictions, model.probable())
+            })?,
+            None => lines.extend(json_lines(table, ids, predictions, model.probable())),
         }
         rows += table.n_rows;
         Ok(())
@@ -269,22 +288,36 @@ fn write(
     table: &Table,
     ids: Option<(&str, &Column)>,
     predictions: &[Prediction],
+    probable: &[String],
 ) -> anyhow::Result<()> {
     let numbers: Vec<u64> = (table.first_row..).take(table.n_rows).map(|row| row as u64 + 1).collect();
     let scores: Vec<f64> = predictions.iter().map(|prediction| prediction.score).collect();
     let labels: TextColumn = predictions.iter().map(|prediction| Some(prediction.label.as_str())).collect();
     let first = ids.map_or(("row", Cells::Integers(&numbers)), |(name, column)| (name, Cells::from(column)));
-    out.write(&[first, ("score", Cells::Numbers(&scores)), ("label", Cells::Text(&labels))])?;
+    let named: Vec<(String, Vec<f64>)> = probable
+        .iter()
+        .enumerate()
+        .map(|(class, name)| (format!("p_{name}"), predictions.iter().map(|row| row.probabilities[class]).collect()))
+        .collect();
+    let mut columns = vec![first, ("score", Cells::Numbers(&scores)), ("label", Cells::Text(&labels))];
+    columns.extend(named.iter().map(|(name, values)| (name.as_str(), Cells::Numbers(values))));
+    out.write(&columns)?;
     Ok(())
 }
 
-fn json_lines(table: &Table, ids: Option<&Column>, predictions: Vec<Prediction>) -> Vec<Line> {
-    let line = |(at, Prediction { score, label }): (usize, Prediction)| {
+fn json_lines(
+    table: &Table,
+    ids: Option<&Column>,
+    predictions: Vec<Prediction>,
+    probable: &[String],
+) -> Vec<Line> {
+    let line = |(at, Prediction { score, label, probabilities }): (usize, Prediction)| {
         let id = ids.map(|ids| match ids {
             Column::Numbers(values) => serde_json::Value::from(values[at]),
             Column::Text(text) => text.get(at).into(),
         });
-        Line { row: id.is_none().then_some(table.first_row + at + 1), bag: None, id, score, label }
+        let probabilities = probable.iter().cloned().zip(probabilities.into_iter().map(Into::into)).collect();
+        Line { row: id.is_none().then_some(table.first_row + at + 1), bag: None, id, score, label, probabilities }
     };
     predictions.into_iter().enumerate().map(line).collect()
 }

@@ -69,13 +69,73 @@ fn the_json_object_has_the_promised_keys() {
 fn threads_change_neither_model_nor_predictions() {
     let room = Room::new();
     room.write("flowers.csv", flowers(120, 3, 3));
-    for method in ["ik-svm", "svm", "chi2-svm", "linear-svm"] {
+    for method in ["ik-svm --probability", "svm", "svm --kernel isolation", "chi2-svm", "linear-svm"] {
         let train = format!("train flowers.csv --target species --method {method} -t 20 --cv 2 --c 1,2");
         room.eyot(&format!("{train} --threads 1 -f one.eyot")).done();
         room.eyot(&format!("{train} --threads 2 -f two.eyot")).done();
         assert!(room.contents()["one.eyot"] == room.contents()["two.eyot"], "{method}");
         let one = room.eyot("predict one.eyot flowers.csv --threads 1").done();
         assert!(one == room.eyot("predict two.eyot flowers.csv --threads 2").done(), "{method}");
+    }
+}
+
+#[test]
+fn probabilities_are_learned_saved_and_sum_to_one() {
+    let room = Room::new();
+    room.write("flowers.csv", flowers(150, 3, 1));
+    let object = room.eyot("train flowers.csv --target species --psi 8 -t 20 --probability -f m.eyot --json").json();
+    assert_eq!(object["probability"], true);
+    let text = room.eyot("predict m.eyot flowers.csv").text();
+    assert_eq!(text.lines().next(), Some("row,score,label,p_setosa,p_versicolor,p_virginica"));
+    let mut certain = 0;
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let p: Vec<f64> = cells[3..].iter().map(|cell| cell.parse().unwrap()).collect();
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9 && p.iter().all(|p| (0.0..=1.0).contains(p)), "{line}");
+        let likeliest = ["setosa", "versicolor", "virginica"][(0..3).max_by(|&a, &b| p[a].total_cmp(&p[b])).unwrap()];
+        certain += usize::from(likeliest == cells[2] && p.iter().any(|&p| p > 0.6));
+    }
+    assert!(certain > 130, "{certain} of 150 rows have a clear class, the predicted one");
+    let object = room.eyot("predict m.eyot flowers.csv --json").json();
+    let p = &object["predictions"][0]["probabilities"];
+    let sum: f64 = ["setosa", "versicolor", "virginica"].iter().map(|class| p[class].as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_label_of_svmlight_is_the_target_then_and_later() {
+    let room = Room::new();
+    let lines: String = (0..60)
+        .map(|i| if i % 2 == 0 { format!("+1 1:{}\n", 1 + i % 5) } else { format!("-1 2:{}\n", 1 + i % 7) })
+        .collect();
+    room.write("data.svm", lines);
+    room.eyot("train data.svm --psi 4 -t 20 -f m.eyot").done();
+    let outcome = room.eyot("predict m.eyot data.svm");
+    assert!(outcome.stderr.contains("1.0000 of the rows are predicted rightly"), "{}", outcome.stderr);
+    assert_eq!(labels(&outcome.text())[..2], ["1", "-1"]);
+}
+
+#[test]
+fn a_class_with_fewer_rows_than_folds_is_said() {
+    let room = Room::new();
+    let rare = flowers(60, 2, 1) + "9,9,9,9,virginica\n9,9.1,9,9,virginica\n";
+    room.write("rare.csv", rare);
+    let outcome = room.eyot("train rare.csv --target species --psi 8 -t 10 --probability");
+    let note = "class `virginica` has 2 rows, fewer than the 5 folds: some folds are without it";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    outcome.done();
+}
+
+#[test]
+fn negative_values_are_shifted_on_request_by_both_chi2_methods() {
+    let room = Room::new();
+    let line = |i: i32| format!("{},{},{}", i % 7 - 3, i % 5, if i % 7 > 3 { "a" } else { "b" });
+    let lines: Vec<String> = (0..40).map(line).collect();
+    room.write("signed.csv", format!("x,y,class\n{}\n", lines.join("\n")));
+    for method in ["chi2-svm", "svm --kernel chi2", "svm --kernel intersection"] {
+        let object =
+            room.eyot(&format!("train signed.csv --target class --scale none --method {method} --bias --shift --json"));
+        assert!(object.json()["accuracy"].as_f64().unwrap() > 0.9, "{method}");
     }
 }
 
@@ -134,6 +194,8 @@ fn refusals_are_as_reviewed() {
             "train flowers.csv --target species --psi many",
             "train flowers.csv --target species --cv 13",
             "train signed.csv --target class --scale none --method chi2-svm --cv 2",
+            "train signed.csv --target class --scale none --method svm --kernel chi2 --cv 2",
+            "train flowers.csv --target species --method svm --kernel isolation --one-vs-one",
             "train flowers.csv --target species --method chi2-svm --kernel gaussian",
             "predict flowers.csv flowers.csv",
         ])

@@ -3,7 +3,7 @@
 use eyot_io::plot::{Bars, HeatMap, LineChart};
 use eyot_io::report::{Report, Section, Table};
 
-use super::{Outcome, short, varied};
+use super::outcome::{Outcome, short, varied};
 use crate::job::Seconds;
 use crate::messages::count;
 
@@ -11,7 +11,7 @@ use crate::messages::count;
 const MOST_CLASSES: usize = 40;
 
 /// The whole report.
-pub(super) fn report(outcome: &Outcome<'_>, rows: usize, seconds: &Seconds, seed: u64) -> Report {
+pub(super) fn report(outcome: &Outcome<'_>, rows: usize, tuned_in: f64, seconds: &Seconds, seed: u64) -> Report {
     let (confusion, names) = (outcome.confusion(), outcome.model.classes.names());
     let lead = format!(
         "{:.2} % of the rows of {} were classified rightly.",
@@ -43,8 +43,9 @@ pub(super) fn report(outcome: &Outcome<'_>, rows: usize, seconds: &Seconds, seed
         table = table.row([name.clone(), precision, recall, f1, count(score.rows as usize)]);
     }
     report = report.section(section.table(table));
-    let spent = [seconds.read, seconds.map, seconds.fit, seconds.score];
-    let times = Bars::new("Seconds by step", ["read", "map", "fit and tune", "score"]).series("seconds", &spent);
+    let solving = (seconds.fit - tuned_in).max(0.0);
+    let spent = [seconds.read, tuned_in, seconds.map, solving, seconds.score];
+    let times = Bars::new("Seconds by step", ["read", "tune", "map", "solve", "score"]).series("seconds", &spent);
     report = report.section(Section::new("Where the time went").figures([times.lying().with_values().figure()]));
     let parameters = serde_json::to_string(&outcome.model.params).unwrap_or_default();
     report.run("seed", seed.to_string()).run("parameters", parameters)
