@@ -158,6 +158,15 @@ impl<'a> Lab<'a> {
         Ok(Some(Labelled { points, targets: Targets::Numbers(targets) }))
     }
 
+    fn key(&self, experiment: &str, dataset: &str, method: &str) -> String {
+        format!("{experiment}/{dataset}/{method}/quick {}/seed {}", self.quick, self.seed)
+    }
+
+    /// What a cell of this or another experiment holds, if it is finished.
+    pub(super) fn recall(&self, experiment: &str, dataset: &str, method: &str) -> Option<&Ours> {
+        self.known.get(&self.key(experiment, dataset, method))
+    }
+
     /// One cell of the table: computed by `work`, or taken from an earlier run.
     pub(super) fn cell(
         &mut self,
@@ -167,7 +176,7 @@ impl<'a> Lab<'a> {
         work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
     ) -> anyhow::Result<Ours> {
         let experiment = self.current().experiment.name;
-        let key = format!("{experiment}/{dataset}/{method}/quick {}/seed {}", self.quick, self.seed);
+        let key = self.key(experiment, dataset, method);
         let ours = if let Some(ours) = self.known.get(&key) {
             ours.clone()
         } else {

@@ -8,7 +8,11 @@ mod lab;
 #[allow(dead_code, reason = "experiments that use all of it come one by one")]
 mod results;
 
+mod batch;
+
 mod p1_figure2;
+mod p1_table7;
+mod p1_table8;
 mod p4;
 mod p4_figure1;
 mod p4_table3;
@@ -28,7 +32,17 @@ use lab::Lab;
 use results::{Cell, Results};
 
 /// All experiments, in the order of the papers.
-const EXPERIMENTS: &[Experiment] = &[p1_figure2::EXPERIMENT, p4_table3::EXPERIMENT, p4_table4::EXPERIMENT, p4_table5::EXPERIMENT, p4_table6::EXPERIMENT, p4_figure1::EXPERIMENT, p4_figure1::FIGURE2];
+const EXPERIMENTS: &[Experiment] = &[
+    p1_figure2::EXPERIMENT,
+    p1_table7::EXPERIMENT,
+    p1_table8::EXPERIMENT,
+    p4_table3::EXPERIMENT,
+    p4_table4::EXPERIMENT,
+    p4_table5::EXPERIMENT,
+    p4_table6::EXPERIMENT,
+    p4_figure1::EXPERIMENT,
+    p4_figure1::FIGURE2,
+];
 
 /// A table or figure of a paper.
 struct Experiment {
