@@ -1,6 +1,8 @@
-//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | bless | bench`.
+//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | references | bless | bench`.
 
 mod bench;
+mod python;
+mod references;
 mod tidy;
 
 use std::path::PathBuf;
@@ -12,16 +14,18 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test    everything that CI runs: format, tidy rules, lints, tests, documentation, the demo
-  tidy    the rules of ARCHITECTURE.md that the compiler does not know
-  bless   rewrites golden and snapshot files after an intended change; review the diff
-  bench   benchmarks of the maps beside scikit-learn (makes its own environment)";
+  test        everything that CI runs: format, tidy rules, lints, tests, documentation, references, the demo
+  tidy        the rules of ARCHITECTURE.md that the compiler does not know
+  references  the solvers beside LIBLINEAR and LIBSVM (makes its own Python environment)
+  bless       rewrites golden and snapshot files after an intended change; review the diff
+  bench       benchmarks of maps and solvers beside scikit-learn and LIBLINEAR (makes its own environment)";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("test") => test(),
         Some("tidy") => tidy::check(&root()),
+        Some("references") => references::check(&root()),
         Some("bless") => bless(),
         Some("bench") => bench::run(&root()),
         _ => bail!("{USAGE}"),
@@ -48,6 +52,7 @@ fn test() -> Result<()> {
         step("cargo", &["test", "--workspace"], &[])?;
     }
     step("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    references::check(&root())?;
     demo()
 }
 
