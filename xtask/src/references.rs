@@ -20,8 +20,9 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         return Ok(());
     }
     let python = environment(root, "references", &["numpy", "scipy", "scikit-learn"])?;
-    step("cargo", &["build", "--workspace", "--release", "--example", "solvers"], &[])?;
-    let solvers = root.join("target/release/examples/solvers");
+    // As the tests are built, so that nothing is compiled anew.
+    step("cargo", &["build", "--workspace", "--examples"], &[])?;
+    let solvers = root.join("target/debug/examples/solvers");
     let folder = root.join("target/references/problems");
     let folder = folder.to_string_lossy();
     if !root.join(DATA).is_dir() {

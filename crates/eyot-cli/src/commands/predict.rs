@@ -230,7 +230,11 @@ fn bags(args: &Args, from: &ModelReader<'_>, job: Job) -> anyhow::Result<()> {
     let predictions: Vec<Prediction> = classes
         .into_iter()
         .enumerate()
-        .map(|(bag, class)| Prediction { score: score_of(&scores, width, bag, class), label: model.classes.name(class).to_owned() })
+        .map(|(bag, class)| Prediction {
+            score: score_of(&scores, width, bag, class),
+            label: model.classes.name(class).to_owned(),
+            probabilities: vec![],
+        })
         .collect();
     let accuracy = truth.map(|truth| {
         let right = truth.iter().zip(&predictions).filter(|(truth, own)| **truth == own.label).count();
@@ -241,8 +245,8 @@ fn bags(args: &Args, from: &ModelReader<'_>, job: Job) -> anyhow::Result<()> {
     }
     let mut lines = Vec::new();
     if job.json() {
-        let line = |(bag, Prediction { score, label }): (usize, Prediction)| {
-            Line { row: None, bag: Some(bags.name(bag).to_owned()), id: None, score, label }
+        let line = |(bag, Prediction { score, label, .. }): (usize, Prediction)| {
+            Line { row: None, bag: Some(bags.name(bag).to_owned()), id: None, score, label, probabilities: serde_json::Map::new() }
         };
         lines = predictions.into_iter().enumerate().map(line).collect();
     } else {

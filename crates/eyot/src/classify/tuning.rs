@@ -7,7 +7,7 @@ use crate::data::{Points, PointsBuf};
 use crate::error::Result;
 use crate::map::IsolationMapParams;
 use crate::parallel::Run;
-use crate::partition::Partition;
+use crate::partition::{Codes, Partition};
 use crate::score::Confusion;
 use crate::tune::{CrossValidation, CvTable, Folds};
 
@@ -92,9 +92,8 @@ impl Part {
             points: tuning.points.select(rows),
             labels: rows.iter().map(|&row| tuning.labels[row]).collect(),
         };
-        let (train, test) = (rows(&train), rows(&test));
-        let nested = nested_codes(alive, train.points.as_points(), test.points.as_points(), run)?;
-        Ok(Self { train, test, nested })
+        let nested = nested_codes(alive, tuning.points.as_points(), &train, &test, run)?;
+        Ok(Self { train: rows(&train), test: rows(&test), nested })
     }
 
     /// How each member of a group does on the rows held out.
@@ -128,36 +127,43 @@ impl Part {
     }
 }
 
-/// The codes of all groups whose maps nest: those like the first group's but for ψ.
+/// The codes of all groups whose maps nest: those like the first group's but for ψ. The maps are made from the rows
+/// `train` alone.
 fn nested_codes(
     alive: &[Vec<ClassifierParams>],
-    train: Points<'_>,
-    test: Points<'_>,
+    points: Points<'_>,
+    train: &[usize],
+    test: &[usize],
     run: Run<'_>,
 ) -> Result<Vec<NestedCodes>> {
     let maps: Vec<&IsolationMapParams> =
         alive.iter().filter_map(|group| group.first().and_then(ClassifierParams::isolation_map)).collect();
     let Some(first) = maps.first() else { return Ok(vec![]) };
-    let mut family: Vec<&IsolationMapParams> = maps
-        .iter()
-        .copied()
-        .filter(|map| (*map).clone().psi(first.psi) == **first && map.psi <= train.n_rows())
-        .collect();
+    let alike = |map: &&IsolationMapParams| map.psi <= train.len() && (*map).clone().psi(first.psi) == **first;
+    let mut family: Vec<&IsolationMapParams> = maps.iter().copied().filter(alike).collect();
     family.sort_by_key(|map| map.psi);
     family.dedup();
     let (Some(largest), true) = (family.last(), family.len() > 1 && first.partition == Partition::Voronoi) else {
         return Ok(vec![]);
     };
-    let map = (*largest).clone().check()?.fit(train, run)?;
+    let map = {
+        let mut rows = PointsBuf::like(&points);
+        for &row in train {
+            rows.push(points.row(row));
+        }
+        (*largest).clone().check()?.fit(rows.as_points(), run)?
+    };
     let psis: Vec<usize> = family.iter().map(|map| map.psi).collect();
-    let nested = (map.encode_nested(train, &psis, run)?, map.encode_nested(test, &psis, run)?);
-    let (Some(train), Some(test)) = nested else { return Ok(vec![]) };
-    let codes =
-        train.into_iter().zip(test).map(|(train, test)| (FeatureBatch::Codes(train), FeatureBatch::Codes(test)));
-    Ok(family
-        .into_iter()
-        .zip(codes)
-        .map(|(params, (train, test))| NestedCodes { params: params.clone(), train, test })
+    // All rows at once, because what one search over many rows needs to get started is paid once.
+    let Some(codes) = map.encode_nested(points, &psis, run)? else { return Ok(vec![]) };
+    let part = |codes: &Codes, rows: &[usize]| FeatureBatch::Codes(codes.select(rows));
+    let pairs = family.into_iter().zip(&codes);
+    Ok(pairs
+        .map(|(params, codes)| NestedCodes {
+            params: params.clone(),
+            train: part(codes, train),
+            test: part(codes, test),
+        })
         .collect())
 }
 

@@ -272,6 +272,10 @@ pub(crate) enum Cells {
 }
 
 impl IsolationMap {
+    pub(super) const fn from_parts(params: IsolationMapParams, psi: usize, cells: Cells) -> Self {
+        Self { params, psi, cells }
+    }
+
     /// The parameters it was made with; ψ there is the one asked for.
     pub const fn params(&self) -> &IsolationMapParams {
         &self.params

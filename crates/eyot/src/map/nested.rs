@@ -1,14 +1,18 @@
 //! Codes of several ψ at once. Samples nest: the first ψ' rows of a sample of ψ are the sample of ψ', because samples are
-//! the rows of smallest key. So the Voronoi cells of all smaller ψ come out of one search over the largest.
+//! the rows of smallest key. So the Voronoi cells of all smaller ψ come out of one sweep over the centres of the largest.
+//! Where a walk finds the nearest of many centres sooner than a sweep, only small ψ share a sweep.
 
 use super::isolation::{Cells, IsolationMap};
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
-use crate::partition::{CodeInt, CodeStore, Codes, with_codes};
+use crate::partition::{Centres, CodeInt, CodeStore, Codes, with_codes};
 
 /// Rows that are encoded together.
 const CHUNK: usize = 512;
+
+/// Up to here a sweep is as fast as any walk.
+const SWEPT: usize = 256;
 
 impl IsolationMap {
     /// The codes that maps of the same parameters but these ψ would give, bit for bit; `psis` ascends and ends at or
@@ -22,30 +26,50 @@ impl IsolationMap {
             let expected = format!("ascending, from 1 to {}", self.psi());
             return Err(Error::Param { name: "psi", expected, got: format!("{psis:?}") });
         }
-        let t = self.t();
-        let blank = |rows: usize| psis.iter().map(|&psi| Codes::zeros(rows, t, psi, false)).collect::<Vec<_>>();
-        let parts = run.map("map", points.n_rows().div_ceil(CHUNK), |chunk| {
-            let first = chunk * CHUNK;
-            let rows = points.slice(first..points.n_rows().min(first + CHUNK));
-            let mut part = blank(rows.n_rows());
-            centres.nearest_nested(rows, psis, |row, i, scale, winner| {
-                with_codes!(CodeStore, part[scale].store_mut(), cells => {
-                    cells[row * t + i] = CodeInt::from_cell(winner.centre);
-                });
-            });
-            Ok(part)
-        })?;
-        let mut all = blank(0);
-        for (codes, part) in parts.iter().flat_map(|part| part.iter().enumerate()) {
-            match (all[codes].store_mut(), part.store()) {
-                (CodeStore::U8(all), CodeStore::U8(part)) => all.extend(part),
-                (CodeStore::U16(all), CodeStore::U16(part)) => all.extend(part),
-                (CodeStore::U32(all), CodeStore::U32(part)) => all.extend(part),
-                _ => unreachable!("the type follows from ψ"),
-            }
+        centres.prepare(points);
+        let limit = if centres.search() == "walk" { SWEPT } else { usize::MAX };
+        let (swept, walked) = psis.split_at(psis.partition_point(|&psi| psi <= limit));
+        let mut all = if swept.is_empty() { vec![] } else { sweep(centres, points, swept, run)? };
+        for &psi in walked {
+            all.push(self.smaller(centres, psi).encode(points, run)?);
         }
         Ok(Some(all))
     }
+
+    /// The map of the same parameters but this ψ.
+    fn smaller(&self, centres: &Centres, psi: usize) -> Self {
+        let members = (0..self.t()).flat_map(|i| &centres.members_of(i)[..psi]).copied().collect();
+        let params = self.params().clone().psi(psi);
+        let cells = Cells::Voronoi(Centres::new(centres.points().clone(), members, psi, params.distance));
+        Self::from_parts(params, psi, cells)
+    }
+}
+
+/// The codes of all ψ in one sweep over the centres of the largest.
+fn sweep(centres: &Centres, points: Points<'_>, psis: &[usize], run: Run<'_>) -> Result<Vec<Codes>> {
+    let t = centres.t();
+    let blank = |rows: usize| psis.iter().map(|&psi| Codes::zeros(rows, t, psi, false)).collect::<Vec<_>>();
+    let parts = run.map("map", points.n_rows().div_ceil(CHUNK), |chunk| {
+        let first = chunk * CHUNK;
+        let rows = points.slice(first..points.n_rows().min(first + CHUNK));
+        let mut part = blank(rows.n_rows());
+        centres.nearest_nested(rows, psis, |row, i, scale, winner| {
+            with_codes!(CodeStore, part[scale].store_mut(), cells => {
+                cells[row * t + i] = CodeInt::from_cell(winner.centre);
+            });
+        });
+        Ok(part)
+    })?;
+    let mut all = blank(0);
+    for (codes, part) in parts.iter().flat_map(|part| part.iter().enumerate()) {
+        match (all[codes].store_mut(), part.store()) {
+            (CodeStore::U8(all), CodeStore::U8(part)) => all.extend(part),
+            (CodeStore::U16(all), CodeStore::U16(part)) => all.extend(part),
+            (CodeStore::U32(all), CodeStore::U32(part)) => all.extend(part),
+            _ => unreachable!("the type follows from ψ"),
+        }
+    }
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -72,6 +96,18 @@ mod tests {
                 assert!(codes == &own.encode(points.as_points(), Run::single()).unwrap(), "psi {psi}");
             }
         }
+    }
+
+    #[test]
+    fn a_smaller_map_is_that_of_its_own_sample() {
+        let mut rng = rng_of(5, Component::Synthetic, 0);
+        let points = PointsBuf::from_dense((0..300 * 2).map(|_| rng.normal()).collect(), 2).unwrap();
+        let params = |psi| IsolationMapParams::default().psi(psi).t(5);
+        let largest = params(64).check().unwrap().fit(points.as_points(), Run::single()).unwrap();
+        let Cells::Voronoi(centres) = &largest.cells else { unreachable!("the default") };
+        let smaller = largest.smaller(centres, 16).encode(points.as_points(), Run::single()).unwrap();
+        let own = params(16).check().unwrap().fit(points.as_points(), Run::single()).unwrap();
+        assert_eq!(smaller, own.encode(points.as_points(), Run::single()).unwrap());
     }
 
     #[test]

@@ -154,6 +154,22 @@ impl Codes {
         (0..self.n_rows()).map(|row| self.row(row))
     }
 
+    /// The codes of some points, in the order given.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let t = self.t;
+        let pick = |row: &usize| *row * t..(*row + 1) * t;
+        let store = match &self.store {
+            CodeStore::U8(cells) => CodeStore::U8(rows.iter().flat_map(|row| &cells[pick(row)]).copied().collect()),
+            CodeStore::U16(cells) => CodeStore::U16(rows.iter().flat_map(|row| &cells[pick(row)]).copied().collect()),
+            CodeStore::U32(cells) => CodeStore::U32(rows.iter().flat_map(|row| &cells[pick(row)]).copied().collect()),
+        };
+        Self { t, psi: self.psi, store }
+    }
+
     /// Number of ones in all feature vectors together.
     pub fn nonzeros(&self) -> usize {
         self.rows().map(CodeRow::covered).sum()
