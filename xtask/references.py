@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
-from sklearn.metrics import pairwise_distances
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, LinearSVC, OneClassSVM
 
 OBJECTIVE, PREDICTION = 1e-3, 1e-2
@@ -17,11 +17,11 @@ OBJECTIVE, PREDICTION = 1e-3, 1e-2
 def load(folder, name):
     train, test = folder / f"{name}.train.svm", folder / f"{name}.test.svm"
     columns = int(train.read_text().split(None, 2)[1])
-    return *load_svmlight_file(train, n_features=columns), *load_svmlight_file(test, n_features=columns)
-
-
-def gaussian(x, y, gamma):
-    return np.exp(-gamma * pairwise_distances(x, y, metric="sqeuclidean"))
+    loaded = [*load_svmlight_file(train, n_features=columns), *load_svmlight_file(test, n_features=columns)]
+    for matrix in (loaded[0], loaded[2]):
+        # LIBLINEAR and LIBSVM take 32-bit indices only.
+        matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return loaded
 
 
 def linear(line, x, y, test, truth):
@@ -52,29 +52,31 @@ def pairs_objective(kernel, y):
 
 def c_svc(line, x, y, test, truth):
     model = SVC(kernel="rbf", gamma=line["gamma"], C=1, tol=1e-4).fit(x, y)
-    return pairs_objective(gaussian(x, x, line["gamma"]), y), model.score(test, truth)
+    return pairs_objective(rbf_kernel(x, x, line["gamma"]), y), model.score(test, truth)
 
 
 def precomputed(line, x, y, test, truth):
-    x, test = x.toarray(), test.toarray()
-    kernel = np.exp(-line["lambda"] * pairwise_distances(x, x, metric="manhattan"))
-    new = np.exp(-line["lambda"] * pairwise_distances(test, x, metric="manhattan"))
+    kernel, new = laplacian_kernel(x, x, line["lambda"]), laplacian_kernel(test, x, line["lambda"])
     model = SVC(kernel="precomputed", C=1, tol=1e-4).fit(kernel, y)
     return pairs_objective(kernel, y), model.score(new, truth)
 
 
+def coefficients(model):
+    c = model.dual_coef_
+    return np.asarray(c.toarray() if hasattr(c, "toarray") else c).ravel()
+
+
 def one_class(line, x, y, test, truth):
     model = OneClassSVM(kernel="rbf", gamma=line["gamma"], nu=line["nu"], tol=1e-4).fit(x)
-    c, support = model.dual_coef_.ravel() if isinstance(model.dual_coef_, np.ndarray) else model.dual_coef_.toarray()[0], model.support_
-    objective = 0.5 * c @ gaussian(x[support], x[support], line["gamma"]) @ c
+    c, support = coefficients(model), model.support_
+    objective = 0.5 * c @ rbf_kernel(x[support], x[support], line["gamma"]) @ c
     return objective, float(np.mean(model.decision_function(test) < 0))
 
 
 def svr(line, x, y, test, truth):
     model = SVR(kernel="rbf", gamma=line["gamma"], C=1, epsilon=line["tube"], tol=1e-4).fit(x, y)
-    c = model.dual_coef_.ravel() if isinstance(model.dual_coef_, np.ndarray) else model.dual_coef_.toarray()[0]
-    support = model.support_
-    quadratic = c @ gaussian(x[support], x[support], line["gamma"]) @ c
+    c, support = coefficients(model), model.support_
+    quadratic = c @ rbf_kernel(x[support], x[support], line["gamma"]) @ c
     objective = 0.5 * quadratic + line["tube"] * np.abs(c).sum() - y[support] @ c
     return objective, float(np.sqrt(np.mean((model.predict(test) - truth) ** 2)))
 
