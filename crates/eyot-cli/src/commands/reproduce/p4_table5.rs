@@ -104,7 +104,7 @@ fn speakers(bags: usize, rows: usize, seed: u64) -> anyhow::Result<Benchmark> {
         // A speaker's own sounds, four in five of them from the half of his group.
         let own: Vec<usize> = (0..8)
             .map(|_| {
-                let half = if rng.open01() < 0.6 { group as usize } else { 1 - group as usize };
+                let half = if rng.open01() < 0.8 { group as usize } else { 1 - group as usize };
                 half * SOUNDS / 2 + rng.below(SOUNDS / 2)
             })
             .collect();
