@@ -11,12 +11,12 @@ use super::{
 };
 use crate::data::Points;
 use crate::error::{Error, Result};
-use crate::map::{IsolationMap, IsolationMapParams};
+use crate::map::{IsolationMap, IsolationMapParams, LandmarkDraw};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range, positive};
 use crate::partition::Partition;
-use crate::score::{Contamination, Threshold, quantile};
+use crate::score::{Contamination, Threshold};
 use crate::solve::OneClassParams;
 
 /// The methods of detection.
@@ -87,11 +87,21 @@ pub struct DetectorParams {
     seed: u64,
     sigma: Option<f64>,
     nu: f64,
+    landmarks: LandmarkDraw,
 }
 
 impl Default for DetectorParams {
     fn default() -> Self {
-        Self { method: DetectMethod::Idk, psi: None, max_psi: None, t: 100, seed: 0, sigma: None, nu: 0.5 }
+        Self {
+            method: DetectMethod::Idk,
+            psi: None,
+            max_psi: None,
+            t: 100,
+            seed: 0,
+            sigma: None,
+            nu: 0.5,
+            landmarks: LandmarkDraw::Uniform,
+        }
     }
 }
 
@@ -145,6 +155,13 @@ impl DetectorParams {
         self
     }
 
+    /// How the landmarks of K_NG are drawn; uniformly by default.
+    #[must_use]
+    pub fn landmarks(mut self, landmarks: LandmarkDraw) -> Self {
+        self.landmarks = landmarks;
+        self
+    }
+
     /// The method's name, as users write it.
     pub const fn name(&self) -> &'static str {
         self.method.name()
@@ -194,7 +211,8 @@ impl Checked<DetectorParams> {
             }
             (DetectMethod::Gaussian, _) => AnyDetector::Gaussian(GaussianMean::fit(self.sigma, self.seed, points)?),
             (DetectMethod::GaussianNystrom, _) => {
-                AnyDetector::GaussianNystrom(GaussianNystrom::fit(self.sigma, None, self.seed, points, run)?)
+                let how = self.landmarks;
+                AnyDetector::GaussianNystrom(GaussianNystrom::fit(self.sigma, None, how, self.seed, points, run)?)
             }
             (DetectMethod::Ocsvm, _) => {
                 AnyDetector::Ocsvm(OneClassSvm::fit(self.sigma, self.nu, self.seed, points, run)?)
@@ -270,19 +288,9 @@ impl AnyDetector {
         }
     }
 
-    /// The threshold for the scores of the fitting data. Many scores have an end that is reached by whatever is far
-    /// enough away; there the fence of [`Contamination::Auto`] may lie beyond it, and nothing could ever be flagged. So
-    /// rows that have come 95 % of the way from the median to the end are flagged too, unless a tenth of all have.
+    /// The threshold for the scores of the fitting data.
     pub fn threshold(&self, scores: &[f64], contamination: Contamination) -> Result<Threshold> {
-        let threshold = Threshold::fit(scores, contamination)?;
-        let Some(highest) = self.highest().filter(|_| contamination == Contamination::Auto) else {
-            return Ok(threshold);
-        };
-        let mut sorted = scores.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let near_end = highest - 0.05 * (highest - quantile(&sorted, 0.5));
-        let there = sorted.len() - sorted.partition_point(|&score| score < near_end);
-        Ok(if 10 * there <= sorted.len() { threshold.at_most(near_end) } else { threshold })
+        Threshold::fit_with_end(scores, contamination, self.highest())
     }
 
     /// The score of a row infinitely far away, where that is an end.
@@ -357,7 +365,8 @@ mod tests {
     fn every() -> Vec<DetectorParams> {
         let base = || DetectorParams::default().t(30).max_psi(Some(32));
         let fixed = DetectMethod::ALL.map(|method| base().method(method).psi(Some(8)));
-        fixed.into_iter().chain(DetectMethod::ALL.map(|method| base().method(method))).collect()
+        let leverage = base().method(DetectMethod::GaussianNystrom).landmarks(LandmarkDraw::Leverage);
+        fixed.into_iter().chain(DetectMethod::ALL.map(|method| base().method(method))).chain([leverage]).collect()
     }
 
     fn fit(params: &DetectorParams, points: &PointsBuf, run: Run<'_>) -> (AnyDetector, Vec<f64>) {

@@ -2,6 +2,7 @@
 
 mod additive;
 mod isolation;
+mod landmarks;
 mod nested;
 mod nystroem;
 mod fourier;
@@ -13,6 +14,7 @@ pub(crate) use fourier::dot;
 pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
 pub(crate) use isolation::Cells;
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
+pub use landmarks::LandmarkDraw;
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};
 pub use rrf::{MAX_LOG_WIDTH, RrfMap};

@@ -11,13 +11,13 @@
 
 use faer::{Mat, Side};
 
+use super::LandmarkDraw;
 use super::fourier::dot;
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::{Error, Result};
 use crate::kernel::{AnyKernel, Kernel, gram};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
-use crate::rng::{Component, rng_of};
 
 /// Rows mapped by one thread at a time.
 const ROWS: usize = 256;
@@ -59,7 +59,7 @@ impl NystroemMap {
         Ok(Self { kernel, landmarks, projection })
     }
 
-    /// The map of `b` landmarks drawn from the points without replacement.
+    /// The map of `b` landmarks drawn uniformly from the points without replacement.
     pub fn fit_uniform(
         kernel: AnyKernel,
         points: Points<'_>,
@@ -68,11 +68,7 @@ impl NystroemMap {
         seed: u64,
         run: Run<'_>,
     ) -> Result<Self> {
-        let mut rng = rng_of(seed, Component::Landmarks, 0);
-        let mut rows: Vec<usize> = (0..points.n_rows()).collect();
-        rng.shuffle(&mut rows);
-        let mut landmarks = PointsBuf::like(&points);
-        rows.iter().take(b).for_each(|&row| landmarks.push(points.row(row)));
+        let landmarks = LandmarkDraw::Uniform.choose(&kernel, points, b, seed, run)?;
         Self::fit(kernel, landmarks, rank, run)
     }
 
@@ -142,6 +138,7 @@ impl Persist for NystroemMap {
 mod tests {
     use super::*;
     use crate::kernel::Gaussian;
+    use crate::rng::{Component, rng_of};
 
     fn kernel() -> AnyKernel {
         AnyKernel::Gaussian(Gaussian { gamma: 2.0 })
