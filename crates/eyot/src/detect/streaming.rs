@@ -283,7 +283,7 @@ impl StreamingIdk {
         if due && self.scores.len() >= window / 4 {
             let contamination = self.params.share.map_or(Contamination::Auto, Contamination::Share);
             // A row in no cell at all is odd, wherever the fence is.
-            self.threshold = Some(Threshold::fit(&self.scores, contamination)?.at_most(0.0));
+            self.threshold = Some(Threshold::fit_with_end(&self.scores, contamination, Some(0.0))?);
         }
         Ok(())
     }

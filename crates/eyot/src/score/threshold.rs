@@ -2,19 +2,21 @@
 //!
 //! **A share c** flags the ⌈c·n⌉ rows of highest score; rows that tie with the last of them are flagged too.
 //!
-//! **Auto** is the upper fence of the adjusted boxplot, Q₃ + 1.5·e^(3·M)·(Q₃ − Q₁) for a medcouple M ≥ 0 (e^(4·M) for
-//! M < 0). Anomaly scores are skewed by nature, differently for each method and data set, so rules that assume a bell
-//! (mean + 3 σ, median + 3 MAD, the plain boxplot) flag whole tails of normal rows. The medcouple measures the skew
-//! from the middle of the data, and the fence flags about 0.4 to 1.3 % of clean rows, be they bell-shaped,
-//! exponential or log-normal. Quartiles and medcouple do not notice up to a quarter of anomalies. It fails when more
-//! rows than that are anomalous, and it flags nothing if the scores have no tail, which is a fair answer.
+//! **Auto** looks at the upper half of the scores. Between median and upper quartile sit normal rows, even if a quarter
+//! of all is anomalous; if the tail of normal rows falls off exponentially from there, one row in a hundred has a score
+//! above median + 5.64·(upper quartile − median), and that is the threshold: 5.64 = ln 50 / ln 2. Clean data have a few
+//! rows beyond (none if bell-shaped, 1 % if exponential, 3 % if log-normal), anomalies stand far beyond.
+//!
+//! Many scores have an *end* that rows reach as they get far from everything (similarity 0), and crowd below it. They
+//! are first unrolled: −ln((end − s)/(end − median)), which for a similarity is minus its logarithm, the scale on which
+//! densities are compared. Rows that have come 95 % of the way from the median to the end are flagged in any case,
+//! unless a tenth of all have.
+//!
+//! How it compares with other rules is in `docs/detect.md`. It fails when more than a quarter of the rows are anomalous.
 //!
 //! **Probability-like score**: p(s) = 1 / (1 + exp(−(s − threshold)/b)), b such that the median row has 0.01. So 0.5
 //! is the threshold by construction, p grows with s, and new rows need nothing but the two stored numbers. It is a
 //! scale to read, not a frequency: without labels nothing can be.
-//!
-//! # References
-//! Hubert and Vandervieren 2008 (adjusted boxplot); Brys, Hubert and Struyf 2004 (medcouple).
 
 use crate::error::{Error, Result};
 
@@ -37,9 +39,17 @@ pub struct Threshold {
 /// At the median of the fitting scores the probability-like score is 0.01: ln(0.99 / 0.01).
 const LOGIT_AT_MEDIAN: f64 = 4.595_119_850_134_59;
 
-/// The medcouple is computed on at most this many quantiles, evenly spaced; all scores if there are fewer. It costs
-/// a quarter of the square; 400 leave it within 0.01 of the full one.
-const MEDCOUPLE_QUANTILES: usize = 400;
+/// ln 50 / ln 2: where an exponential tail that halves between median and upper quartile has 1 % left.
+const REACH: f64 = 5.643_856_189_774_724;
+
+/// Remoteness is not told apart beyond 98 % of the way from the median to the end, −ln 0.02.
+const MOST_REMOTE: f64 = 3.912_023_005_428_146;
+
+/// Rows this remote, −ln 0.05, are flagged in any case...
+const SURELY_REMOTE: f64 = 2.995_732_273_553_991;
+
+/// ... unless one row in this many is.
+const TOO_MANY: usize = 10;
 
 impl Threshold {
     /// The threshold for these scores, larger meaning more anomalous.
@@ -53,6 +63,11 @@ impl Threshold {
     /// # Ok::<(), eyot::Error>(())
     /// ```
     pub fn fit(scores: &[f64], contamination: Contamination) -> Result<Self> {
+        Self::fit_with_end(scores, contamination, None)
+    }
+
+    /// The threshold for scores that come near `end`, if they have one, as a row gets far from everything.
+    pub fn fit_with_end(scores: &[f64], contamination: Contamination, end: Option<f64>) -> Result<Self> {
         if scores.is_empty() {
             return Err(Error::Empty);
         }
@@ -62,7 +77,7 @@ impl Threshold {
         let mut sorted = scores.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let value = match contamination {
-            Contamination::Auto => fence(&sorted),
+            Contamination::Auto => stands_out(&sorted, end),
             Contamination::Share(share) => {
                 check_share(share)?;
                 sorted[sorted.len() - share_of(share, sorted.len())]
@@ -86,12 +101,6 @@ impl Threshold {
             return Ok(Self { value, scale });
         }
         Err(Error::Model(format!("the stored threshold {value} with scale {scale} is not usable")))
-    }
-
-    /// The same, but never above `highest`: for scores that cannot exceed it.
-    #[must_use]
-    pub fn at_most(self, highest: f64) -> Self {
-        Self { value: self.value.min(highest), ..self }
     }
 
     /// The lowest score that is flagged.
@@ -140,45 +149,37 @@ fn share_of(share: f64, n: usize) -> usize {
     (whole as usize).clamp(1, n)
 }
 
-/// The upper fence of the adjusted boxplot of sorted scores.
-fn fence(sorted: &[f64]) -> f64 {
-    let (lower, upper) = (quantile(sorted, 0.25), quantile(sorted, 0.75));
+/// The lowest of the sorted scores that stands out from all.
+fn stands_out(sorted: &[f64], end: Option<f64>) -> f64 {
     let highest = sorted[sorted.len() - 1];
     if sorted[0] == highest {
         return highest.next_up();
     }
-    if upper <= lower {
-        // More than half of the rows share one score: the quartiles say nothing, the spread of all still does.
-        let n = sorted.len() as f64;
-        let mean = sorted.iter().sum::<f64>() / n;
-        let variance = sorted.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / n;
-        return (mean + 3.0 * variance.sqrt()).max(upper.next_up());
+    let median = quantile(sorted, 0.5);
+    let Some(end) = end.filter(|&end| end > median) else { return fence(sorted) };
+    let remote = |score: f64| (-((end - score) / (end - median)).ln()).min(MOST_REMOTE);
+    let remoteness: Vec<f64> = sorted.iter().map(|&score| remote(score)).collect();
+    let mut fence = fence(&remoteness);
+    if fence > SURELY_REMOTE {
+        let there = remoteness.len() - remoteness.partition_point(|&remote| remote < SURELY_REMOTE);
+        if TOO_MANY * there <= remoteness.len() {
+            fence = SURELY_REMOTE;
+        }
     }
-    let skew = medcouple(sorted);
-    let exponent = if skew >= 0.0 { 3.0 * skew } else { 4.0 * skew };
-    upper + 1.5 * exponent.exp() * (upper - lower)
+    if fence > MOST_REMOTE { end.next_up() } else { end - (end - median) * (-fence).exp() }
 }
 
-/// The medcouple of sorted scores: the median of ((b − m) − (m − a)) / (b − a) over pairs a ≤ m ≤ b, m the median.
-fn medcouple(sorted: &[f64]) -> f64 {
-    let thin: Vec<f64>;
-    let scores = if sorted.len() > MEDCOUPLE_QUANTILES {
-        let part = |k: usize| (k as f64 + 0.5) / MEDCOUPLE_QUANTILES as f64;
-        thin = (0..MEDCOUPLE_QUANTILES).map(|k| quantile(sorted, part(k))).collect();
-        &thin
-    } else {
-        sorted
-    };
-    let middle = quantile(scores, 0.5);
-    let below: Vec<f64> = scores.iter().copied().filter(|&score| score <= middle).collect();
-    let above: Vec<f64> = scores.iter().copied().filter(|&score| score >= middle).collect();
-    let mut pairs: Vec<f64> = below
-        .iter()
-        .flat_map(|&a| above.iter().map(move |&b| (a, b)))
-        .map(|(a, b)| if b > a { ((b - middle) - (middle - a)) / (b - a) } else { 0.0 })
-        .collect();
-    let half = pairs.len() / 2;
-    *pairs.select_nth_unstable_by(half, f64::total_cmp).1
+/// Median + [`REACH`]·(upper quartile − median) of sorted numbers, not all equal.
+fn fence(sorted: &[f64]) -> f64 {
+    let (median, upper) = (quantile(sorted, 0.5), quantile(sorted, 0.75));
+    if upper > median {
+        return median + REACH * (upper - median);
+    }
+    // A quarter of the rows share one score: quartiles say nothing, the spread of all still does.
+    let n = sorted.len() as f64;
+    let mean = sorted.iter().sum::<f64>() / n;
+    let variance = sorted.iter().map(|score| (score - mean).powi(2)).sum::<f64>() / n;
+    (mean + 3.0 * variance.sqrt()).max(upper.next_up())
 }
 
 /// The quantile of sorted numbers, linear between neighbours.
@@ -247,13 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn auto_spares_clean_rows_of_any_skew() {
-        // Bell, exponential-like, log-normal, and skewed to the left.
-        let shapes: [fn(f64) -> f64; 4] = [|z| z, |z| z * z, |z| z.exp(), |z| -(0.5 * z).exp()];
-        for (i, shape) in shapes.into_iter().enumerate() {
+    fn auto_flags_few_clean_rows_whatever_their_skew() {
+        // Bell, chi-squared, log-normal, and skewed to the left.
+        let shapes: [(fn(f64) -> f64, usize); 4] =
+            [(|z| z, 20), (|z| z * z, 500), (f64::exp, 700), (|z| -(0.5 * z).exp(), 0)];
+        for (i, (shape, most)) in shapes.into_iter().enumerate() {
             let scores = draws(20_000, shape);
             let count = flagged(&scores, Contamination::Auto);
-            assert!(count <= 300, "shape {i}: {count} of 20000");
+            assert!(count <= most, "shape {i}: {count} of 20000");
         }
     }
 
@@ -266,8 +268,37 @@ mod tests {
             let found = scores[20_000..].iter().filter(|&&score| threshold.flags(score)).count();
             assert_eq!(found, anomalies as usize);
             let wrong = scores[..20_000].iter().filter(|&&score| threshold.flags(score)).count();
-            assert!(wrong < 400, "{anomalies}: {wrong}");
+            assert!(wrong < 700, "{anomalies}: {wrong}");
         }
+    }
+
+    #[test]
+    fn scores_that_crowd_below_their_end_are_flagged_there() {
+        // Similarities of normal rows around 0.1, of anomalies a twentieth of that: near 0, but not far in numbers.
+        let similarities = draws(5_000, |z| 0.1 * (0.3 * z).exp());
+        let mut scores: Vec<f64> = similarities.iter().map(|similarity| -similarity).collect();
+        scores.extend((0..100).map(|i| -0.004 - 1e-5 * f64::from(i)));
+        let flags = |end| {
+            let threshold = Threshold::fit_with_end(&scores, Contamination::Auto, end).unwrap();
+            let of = |rows: &[f64]| rows.iter().filter(|&&score| threshold.flags(score)).count();
+            [of(&scores[..5_000]), of(&scores[5_000..])]
+        };
+        assert_eq!(flags(None), [0, 0]);
+        let [wrong, found] = flags(Some(0.0));
+        assert!(wrong <= 50 && found == 100, "{wrong} {found}");
+    }
+
+    #[test]
+    fn rows_at_the_end_are_flagged_unless_they_are_many() {
+        let flagged = |at_end: usize| {
+            let mut scores: Vec<f64> = (0..1000).map(|i| -0.0001 * f64::from(i * 7919 % 1009)).collect();
+            scores[..at_end].fill(0.0);
+            let threshold = Threshold::fit_with_end(&scores, Contamination::Auto, Some(0.0)).unwrap();
+            scores.iter().filter(|&&score| threshold.flags(score)).count()
+        };
+        assert!((10..100).contains(&flagged(10)), "{}", flagged(10));
+        assert_eq!(flagged(300), 0);
+        assert_eq!(flagged(600), 0);
     }
 
     #[test]
@@ -281,15 +312,6 @@ mod tests {
         let mut scores = vec![1.0; 200];
         scores.extend([9.0, 9.5]);
         assert_eq!(flagged(&scores, Contamination::Auto), 2);
-    }
-
-    #[test]
-    fn the_medcouple_is_zero_for_symmetric_and_known_for_exponential_scores() {
-        let symmetric: Vec<f64> = (-500..=500).map(f64::from).collect();
-        assert!(medcouple(&symmetric).abs() < 1e-9);
-        let exponential: Vec<f64> = (0..4000).map(|k| -((f64::from(k) + 0.5) / 4000.0).ln()).rev().collect();
-        // The medcouple of the exponential law is 0.3333 (Brys, Hubert and Struyf 2004, Table 1).
-        assert!((medcouple(&exponential) - 0.333).abs() < 0.01, "{}", medcouple(&exponential));
     }
 
     #[test]
