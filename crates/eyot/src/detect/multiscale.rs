@@ -3,27 +3,31 @@
 //! A small ψ sees rows far from everything and small far clusters; a large ψ sees rows that are odd among their
 //! neighbours. No rule that picks *one* ψ without labels was found to be any good (see `docs/detect.md`), but most
 //! normal rows are odd at no scale. So: score at ψ = 2, 4, 8, … up to a limit, put each scale on one footing by how
-//! its scores spread over the fitting data, and let every row keep its two most anomalous scales:
-//! a_m(x) = (u_m(x) − centre_m) / spread_m, anomaly(x) = mean of the two largest a_m(x).
+//! its scores spread over the fitting data, and add up how far each row stands out, small excesses counting little:
+//! a_m(x) = (u_m(x) − centre_m) / spread_m, anomaly(x) = √(mean over m of max(0, a_m(x))²), or max a_m(x) if none is
+//! above 0.
 //!
 //! What u_m measures on the balls of scale m is the [`ScaleRule`]. It is insurance against a badly wrong ψ, not a gain
 //! everywhere: with labels, one good ψ is better. Clusters of anomalies above 5 % of the data remain difficult.
 //!
 //! Samples are nested: the sample of scale m is the first 2^m rows of that of the largest, so one sweep over the
 //! largest sample answers all scales. Cost with d columns and limit ψ: O(t·ψ²·d) and n scores to fit, O(t·ψ·d) per
-//! score; memory O(t·ψ) rows, plus one number per row and scale while fitting.
+//! score; memory O(t·ψ) rows, plus one number per row and scale while fitting. Where a walk over all samples of a scale
+//! is faster than its part of the sweep (few columns, many rows, large ψ), the walk is taken. Since it visits
+//! partitionings in an order of its own, what a ball is worth is rounded to 2⁻³⁰: sums are then exact in any order.
 
 use serde::{Deserialize, Serialize};
 
 use super::inne::isolation_of;
 use super::{CHUNK, Detector};
+use crate::backend::Winner;
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::map::{Cells, IsolationMap, IsolationMapParams, extent};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
-use crate::partition::{Centres, Distance};
+use crate::partition::{Centres, Distance, Want};
 use crate::score::quantile;
 
 /// What is measured at each scale; x falls into the ball of its nearest centre, or into none.
@@ -66,7 +70,7 @@ impl MultiScaleParams {
 
     /// The largest ψ tried, never more than a quarter of the rows: the knob between speed and local anomalies. By
     /// default 4096, or less where that would take minutes: the power of two at which rows · t · ψ · (columns + 4)
-    /// stays below 3·10¹¹, about one or two minutes on one core.
+    /// stays below 10¹², about a minute on one core.
     #[must_use]
     pub fn max_psi(mut self, max_psi: Option<usize>) -> Self {
         self.max_psi = max_psi;
@@ -100,6 +104,13 @@ impl MultiScaleParams {
 impl Checked<MultiScaleParams> {
     /// Fits, and scores the same rows.
     pub fn fit_score(&self, points: Points<'_>, run: Run<'_>) -> Result<(MultiScale, Vec<f64>)> {
+        let (model, levels) = self.fit_levels(points, run)?;
+        let scores = levels.chunks(model.ends.len()).map(|levels| model.combine(levels).score).collect();
+        Ok((model, scores))
+    }
+
+    /// Fits, and measures the same rows at every scale, as [`MultiScale::levels`] does.
+    pub fn fit_levels(&self, points: Points<'_>, run: Run<'_>) -> Result<(MultiScale, Vec<f64>)> {
         let n = points.n_rows();
         if n < 2 {
             return Err(if n == 0 {
@@ -116,14 +127,15 @@ impl Checked<MultiScaleParams> {
         // Balls of all scales are measured below; Voronoi cells are the same centres without radii.
         let map = IsolationMapParams::default().psi(largest).t(self.t).seed(self.seed).check()?.fit(points, run)?;
         let scales = measure(centres_of(&map), &ends, self.rule, extent(points), run)?;
-        let mut model = MultiScale { rule: self.rule, map, ends, scales };
+        let fine = fine_centres(&map, &ends);
+        let mut model = MultiScale { rule: self.rule, map, ends, scales, fine };
+        model.prepare(points);
         if self.rule == ScaleRule::Similarity {
             model.count(points, run)?;
         }
         let levels = model.levels(points, run)?;
         model.find_footing(&levels);
-        let scores = levels.chunks(model.ends.len()).map(|levels| model.combine(levels).score).collect();
-        Ok((model, scores))
+        Ok((model, levels))
     }
 }
 
@@ -135,6 +147,8 @@ pub struct MultiScale {
     /// ψ of each scale, ascending.
     ends: Vec<usize>,
     scales: Vec<Scale>,
+    /// The centres of the last scales, one by one, for walks.
+    fine: Vec<Centres>,
 }
 
 /// The balls of one scale, at i·ψ + j, and its footing.
@@ -187,13 +201,20 @@ impl ScaleKind {
 const DEFAULT_MAX_PSI: usize = 4096;
 
 /// What all rows may cost by default, in columns of distances.
-const MOST_WORK: f64 = 3e11;
+const MOST_WORK: f64 = 1e12;
 
 /// Scales up to this ψ count as coarse: a ball then stands for about an eighth of the data or more.
 const COARSE: usize = 8;
 
 /// A scale speaks for a row if it is this much as odd there as anywhere.
 const SPOKE: f64 = 0.85;
+
+/// Scales of more rows than this, in so many columns at most, may be walked instead of swept.
+const SWEPT_PSI: usize = 256;
+const WALKED_COLUMNS: usize = 32;
+
+/// Rows that are swept together, or walked together where neighbours share a walk. No score depends on it.
+const WALK_CHUNK: usize = 4096;
 
 /// A spread below this is none: all rows have the same score at that scale.
 const NO_SPREAD: f64 = 1e-12;
@@ -234,9 +255,11 @@ impl MultiScale {
     /// u of every row and scale, row by row, before any footing.
     pub fn levels(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
         let n_scales = self.ends.len();
+        self.prepare(points);
+        let rows = if self.n_swept() < n_scales { WALK_CHUNK } else { CHUNK };
         let mut levels = vec![0.0; points.n_rows() * n_scales];
-        run.chunks_mut("score", &mut levels, CHUNK * n_scales, |chunk, levels| {
-            let first = chunk * CHUNK;
+        run.chunks_mut("score", &mut levels, rows * n_scales, |chunk, levels| {
+            let first = chunk * rows;
             self.levels_of_chunk(points.slice(first..first + levels.len() / n_scales), levels);
             Ok(())
         })?;
@@ -247,14 +270,38 @@ impl MultiScale {
         let n_scales = self.ends.len();
         let outside = if self.rule == ScaleRule::Similarity { 0.0 } else { 1.0 };
         levels.fill(0.0);
-        centres_of(&self.map).nearest_nested(points, &self.ends, |row, i, m, winner| {
-            let ball = i * self.ends[m] + winner.centre as usize;
-            let inside = winner.squared_distance <= self.scales[m].squared_radii[ball];
-            levels[row * n_scales + m] += if inside { self.scales[m].values[ball] } else { outside };
+        self.balls(points, |row, m, ball| {
+            levels[row * n_scales + m] += ball.map_or(outside, |ball| self.scales[m].values[ball]);
         });
         for level in levels {
             *level /= self.map.t() as f64;
         }
+    }
+
+    /// Calls `found(row, scale, ball)` for every row, scale and partitioning, in no particular order, with the place of
+    /// the ball that holds the row, if any does.
+    fn balls(&self, points: Points<'_>, mut found: impl FnMut(usize, usize, Option<usize>)) {
+        let mut winner = |row: usize, i: usize, m: usize, winner: Winner| {
+            let ball = i * self.ends[m] + winner.centre as usize;
+            found(row, m, (winner.squared_distance <= self.scales[m].squared_radii[ball]).then_some(ball));
+        };
+        let swept = self.n_swept();
+        centres_of(&self.map).nearest_nested(points, &self.ends[..swept], &mut winner);
+        let first = self.ends.len() - self.fine.len();
+        for m in swept..self.ends.len() {
+            self.fine[m - first].nearest(points, Want::Distance, |row, i, found| winner(row, i, m, found));
+        }
+    }
+
+    /// Scales up to the last one that is not walked.
+    fn n_swept(&self) -> usize {
+        let last = self.fine.iter().rposition(|centres| centres.search() != "walk");
+        self.ends.len() - self.fine.len() + last.map_or(0, |last| last + 1)
+    }
+
+    /// Finds out whether walks pay for these rows.
+    fn prepare(&self, points: Points<'_>) {
+        self.fine.iter().for_each(|centres| centres.prepare(points));
     }
 
     /// Fills in the values of [`ScaleRule::Similarity`]: minus the share of the data in each ball.
@@ -266,10 +313,10 @@ impl MultiScale {
             let mut counts: Vec<Vec<u32>> = self.scales.iter().map(|scale| vec![0; scale.values.len()]).collect();
             for chunk in (part..chunks).step_by(run.n_threads()) {
                 let rows = points.slice(chunk * CHUNK..n.min((chunk + 1) * CHUNK));
-                centres_of(&self.map).nearest_nested(rows, &self.ends, |_, i, m, winner| {
-                    let ball = i * self.ends[m] + winner.centre as usize;
-                    let inside = winner.squared_distance <= self.scales[m].squared_radii[ball];
-                    counts[m][ball] += u32::from(inside);
+                self.balls(rows, |_, m, ball| {
+                    if let Some(ball) = ball {
+                        counts[m][ball] += 1;
+                    }
                 });
             }
             Ok(counts)
@@ -277,7 +324,7 @@ impl MultiScale {
         for (m, scale) in self.scales.iter_mut().enumerate() {
             for (ball, value) in scale.values.iter_mut().enumerate() {
                 let count: u64 = parts.iter().map(|counts| u64::from(counts[m][ball])).sum();
-                *value = -(count as f64 / n as f64);
+                *value = rounded(-(count as f64 / n as f64));
             }
         }
         Ok(())
@@ -307,18 +354,14 @@ impl MultiScale {
         let excess = |(level, scale): (&f64, &Scale)| {
             if scale.spread < NO_SPREAD { 0.0 } else { (level - scale.centre) / scale.spread }
         };
-        let (mut first, mut second) = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let (mut most, mut squares) = (f64::NEG_INFINITY, 0.0);
         for excess in levels.iter().zip(&self.scales).map(excess) {
-            if excess > first {
-                (second, first) = (first, excess);
-            } else if excess > second {
-                second = excess;
-            }
+            most = most.max(excess);
+            squares += excess.max(0.0).powi(2);
         }
-        let score = if second.is_finite() { f64::midpoint(first, second) } else { first };
-        let spoke =
-            levels.iter().zip(&self.scales).map(excess).enumerate().find(|(_, excess)| *excess >= SPOKE * first);
-        let (at, excess) = spoke.unwrap_or((0, first));
+        let score = if most > 0.0 { (squares / self.scales.len() as f64).sqrt() } else { most };
+        let spoke = levels.iter().zip(&self.scales).map(excess).enumerate().find(|(_, excess)| *excess >= SPOKE * most);
+        let (at, excess) = spoke.unwrap_or((0, most));
         Combined { score, psi: self.ends[at], excess }
     }
 }
@@ -342,6 +385,34 @@ impl Detector for MultiScale {
         scores.iter_mut().zip(levels.chunks(n_scales)).for_each(|(score, levels)| *score = self.combine(levels).score);
         Ok(())
     }
+
+    fn score(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        if points.n_columns() != self.n_columns() {
+            return Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() });
+        }
+        let levels = self.levels(points, run)?;
+        Ok(levels.chunks(self.ends.len()).map(|levels| self.combine(levels).score).collect())
+    }
+}
+
+/// To a multiple of 2⁻³⁰, so that a million of them have an exact sum.
+fn rounded(value: f64) -> f64 {
+    const PARTS: f64 = (1u32 << 30) as f64;
+    (value * PARTS).round() / PARTS
+}
+
+/// The centres of every scale that may be walked.
+fn fine_centres(map: &IsolationMap, ends: &[usize]) -> Vec<Centres> {
+    let centres = centres_of(map);
+    if centres.points().as_points().is_sparse() || map.n_columns() > WALKED_COLUMNS {
+        return Vec::new();
+    }
+    let fine = ends.iter().filter(|&&end| end > SWEPT_PSI);
+    fine.map(|&end| {
+        let members = (0..centres.t()).flat_map(|i| centres.members_of(i)[..end].iter().copied()).collect();
+        Centres::new(centres.points().clone(), members, end, Distance::Euclidean)
+    })
+    .collect()
 }
 
 fn centres_of(map: &IsolationMap) -> &Centres {
@@ -375,7 +446,9 @@ fn measure(centres: &Centres, ends: &[usize], rule: ScaleRule, extent: f64, run:
             }
         }
         let values = radii.iter().zip(&neighbours).map(|(radii, neighbours)| match rule {
-            ScaleRule::Ratio => radii.iter().zip(neighbours).map(|(&own, &k)| isolation_of(radii[k], own)).collect(),
+            ScaleRule::Ratio => {
+                radii.iter().zip(neighbours).map(|(&own, &k)| rounded(isolation_of(radii[k], own))).collect()
+            }
             _ => vec![0.0; radii.len()],
         });
         let values: Vec<Vec<f64>> = values.collect();
@@ -422,7 +495,8 @@ impl Persist for MultiScale {
             Ok(Scale { squared_radii, values, centre: footing[0], spread: footing[1] })
         };
         let scales = ends.iter().enumerate().map(scale).collect::<Result<_>>()?;
-        Ok(Self { rule: from.json(&format!("{prefix}.rule"))?, map, ends, scales })
+        let fine = fine_centres(&map, &ends);
+        Ok(Self { rule: from.json(&format!("{prefix}.rule"))?, map, ends, scales, fine })
     }
 }
 
@@ -465,7 +539,7 @@ mod tests {
                     };
                     for (row, expected) in expected.iter().enumerate() {
                         let level = levels[row * model.ends.len() + m];
-                        assert!((level - expected).abs() < 1e-12, "psi {psi}: {level} {expected}");
+                        assert!((level - expected).abs() < 1e-9, "psi {psi}: {level} {expected}");
                     }
                 }
             }
@@ -532,6 +606,17 @@ mod tests {
                 assert_eq!([reasons[0].kind, reasons[1].kind], kinds, "{rule:?}: {reasons:?}");
             }
         }
+    }
+
+    #[test]
+    fn walked_scales_give_the_numbers_of_swept_ones_bit_for_bit() {
+        // Just enough rows, partitionings and balls for a walk to be tried.
+        let points = blob_with_outlier(5200, 2);
+        let params = MultiScaleParams::default().t(24).max_psi(Some(512)).check().unwrap();
+        let (model, scores) = params.fit_score(points.as_points(), Run::threads(2)).unwrap();
+        assert_eq!(model.fine.len(), 1);
+        let swept = MultiScale { fine: Vec::new(), ..model };
+        assert_eq!(swept.score(points.as_points(), Run::single()).unwrap(), scores);
     }
 
     #[test]
