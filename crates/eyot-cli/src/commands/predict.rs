@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use eyot::{BagClassifierModel, Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, ModelReader, Points, Run, Table, TextColumn};
+use eyot::{BagClassifierModel, Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, GroupModel, ModelReader, Points, Run, Table, TextColumn};
 use eyot_io::{Cells, Format, TableWriter, load_model, output_format};
 use serde::Serialize;
 
@@ -176,6 +176,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let job = Job::start("predict", &args.run);
     let bytes = load_model(&args.model)?;
     let from = ModelReader::parse(&bytes).with_context(|| args.model.display().to_string())?;
+    if from.kind() == GroupModel::KIND {
+        return super::detect::groups::predict((&args.model, &from), &args.data, &args.output, &args.run, job);
+    }
     if from.kind() == BagClassifierModel::KIND {
         return bags(args, &from, job);
     }

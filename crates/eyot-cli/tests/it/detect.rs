@@ -121,22 +121,101 @@ fn a_stream_is_scored_row_by_row_and_resumes_from_its_checkpoint() {
     assert_eq!(resumed, lines);
 }
 
-#[test]
-fn groups_are_ranked() {
-    let room = Room::new();
-    let mut text = "shop,size\n".to_owned();
-    for shop in 0..30 {
+/// 30 shops that sell half small and half large things; shop 17 sells only large ones.
+fn shops(first: i32) -> String {
+    let mut text = "shop,size,odd\n".to_owned();
+    for shop in first..first + 30 {
         for row in 0..12 {
-            // Every shop sells half small and half large things; shop 17 sells only large ones.
             let large = row % 2 == 0 || shop == 17;
             let size = if large { 9.0 } else { 1.0 } + f64::from((shop * 37 + row * 53) % 101) / 100.0;
-            let _ = writeln!(text, "s{shop},{size}");
+            let _ = writeln!(text, "s{shop},{size},{}", i32::from(shop == 17));
         }
     }
-    room.write("shops.csv", text);
-    let object = room.eyot("detect shops.csv --bag shop --psi 8 --json").json();
+    text
+}
+
+#[test]
+fn a_detector_of_groups_is_measured_reported_saved_and_applied() {
+    let room = Room::new();
+    room.write("shops.csv", shops(0));
+    let args = "detect shops.csv --bag shop --label odd --psi 8 --json -o scores.csv -f shops.eyot --report r.html";
+    let object = room.eyot(args).json();
     assert_eq!((&object["groups"], &object["top"][0]["group"]), (&30.into(), &"s17".into()));
-    assert_eq!(object["top"][0]["rows"], 12);
+    assert_eq!(object["auc"], 1.0);
+    let html = String::from_utf8(room.read("r.html")).unwrap();
+    assert!(html.contains("s17") && html.contains("ROC curve"));
+    let fitted = String::from_utf8(room.read("scores.csv")).unwrap();
+    let fitted: Vec<String> = fitted
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|cells| format!("{},{},{}", cells[0], cells[2], if cells[4] == "1" { "anomaly" } else { "normal" }))
+        .collect();
+    let predicted = room.eyot("predict shops.eyot shops.csv").text();
+    assert_eq!(predicted.lines().next(), Some("shop,score,label"));
+    assert_eq!(predicted.lines().skip(1).collect::<Vec<_>>(), fitted);
+    // New groups, one of them odd; the score of a group does not depend on the others.
+    room.write("new.csv", shops(10));
+    let object = room.eyot("predict shops.eyot new.csv --json").json();
+    let odd = &object["predictions"][7];
+    assert_eq!((&odd["group"], &odd["rows"]), (&"s17".into(), &12.into()));
+    assert!(predicted.contains(&format!("s17,{},", odd["score"])), "{odd}");
+}
+
+#[test]
+fn a_file_of_scores_has_the_reasons_of_all_flagged_rows() {
+    let room = room();
+    room.eyot("detect orders.csv --ignore truth --id order -t 20 --contamination 0.1 --top 3 --explain -o s.csv")
+        .done();
+    let text = String::from_utf8(room.read("s.csv")).unwrap();
+    let mut flagged = 0;
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.splitn(5, ',').collect();
+        assert_eq!(cells[3] == "1", !cells[4].is_empty(), "{line}");
+        flagged += usize::from(cells[3] == "1");
+    }
+    assert!(flagged >= 30 && text.starts_with("order,score,probability,anomaly,why\n"), "{flagged}");
+}
+
+#[test]
+fn a_row_alone_in_a_file_and_on_a_pipe_has_the_score_of_the_batch() {
+    let room = room();
+    room.eyot("detect orders.csv --ignore truth,order -t 20 -f m.eyot -q").done();
+    let all = room.eyot("predict m.eyot orders.csv").text();
+    let orders = orders(300);
+    let (rows, scores): (Vec<&str>, Vec<&str>) = (orders.lines().collect(), all.lines().collect());
+    for row in [1, 40, 90, 300] {
+        let alone = format!("{}\n{}\n", rows[0], rows[row]);
+        room.write("alone.csv", &alone);
+        let score = |line: &str| line.split_once(',').unwrap().1.to_owned();
+        let expected = score(scores[row]);
+        assert_eq!(score(room.eyot("predict m.eyot alone.csv").text().lines().nth(1).unwrap()), expected);
+        let piped = room.eyot_on("predict m.eyot - --format csv", alone.as_bytes()).text();
+        assert_eq!(score(piped.lines().nth(1).unwrap()), expected);
+    }
+}
+
+#[test]
+fn a_first_try_on_a_messy_file_ends_in_a_way_out_and_then_in_an_answer() {
+    let room = Room::new();
+    let mut text = "customer_id,joined,country,age,spent,comment\n".to_owned();
+    for row in 0..200 {
+        let age = if row % 23 == 0 { String::new() } else { (20 + row * 7 % 50).to_string() };
+        let spent = if row == 77 { 90_000.0 } else { 10.0 + f64::from(row * 31 % 400) };
+        let country = ["FR", "DE", "IT"][row as usize % 3];
+        let _ = writeln!(text, "C{row:05},2024-01-{:02},{country},{age},{spent},note no. {row}", row % 28 + 1);
+    }
+    room.write("customers.csv", text);
+    let refused = room.eyot("detect customers.csv --report r.html");
+    assert!(refused.stderr.contains("age") && refused.stderr.contains("--missing impute"), "{}", refused.stderr);
+    assert!(!room.contents().contains_key("r.html"));
+    let done = room.eyot("detect customers.csv --missing impute --report r.html --json");
+    for named in ["customer_id", "comment"] {
+        assert!(done.stderr.contains(named), "identifiers are left out by name: {}", done.stderr);
+    }
+    let object = done.json();
+    assert_eq!((&object["top"][0]["row"], &object["top"][0]["flagged"]), (&78.into(), &true.into()));
+    assert!(room.contents().contains_key("r.html"));
 }
 
 #[test]
@@ -147,6 +226,8 @@ fn bad_input_is_refused_and_leaves_files_alone() {
     room.write("one-class.csv", "a,y\n1,0\n2,0\n3,0\n");
     room.write("three.csv", "a,y\n1,0\n2,1\n3,2\n");
     room.write("hole.csv", "a,b\n1,2\n,3\n4,5\n");
+    room.write("other.csv", "weight,colour\n1,2\n3,4\n");
+    room.eyot("detect orders.csv --ignore truth,order -t 5 -f m.eyot -q").done();
     insta::assert_snapshot!(
         "refusals",
         room.refusals(&[
@@ -159,6 +240,10 @@ fn bad_input_is_refused_and_leaves_files_alone() {
             "detect orders.csv --label wrong",
             "detect orders.csv --contamination 0.6",
             "detect orders.csv --contamination 0",
+            "detect orders.csv --contamination -0.1",
+            "detect orders.csv --contamination nan",
+            "predict m.eyot other.csv",
+            "detect m.eyot",
             "detect orders.csv --psi 1",
             "detect orders.csv --psi many",
             "detect orders.csv --method lof",
@@ -180,6 +265,12 @@ fn few_rows_equal_rows_and_constant_columns_end_in_an_answer() {
     let outcome = room.eyot("detect equal.csv -t 10 --json");
     assert!(outcome.stderr.contains("same"), "{}", outcome.stderr);
     assert_eq!(outcome.json()["flagged"], 0);
+    // A constant column changes nothing.
+    let rows: String = (0..60).fold(String::new(), |text, i| text + &format!("{},7,{}\n", i % 13, i * i % 17));
+    room.write("constant.csv", format!("a,k,b\n{rows}"));
+    let with = room.eyot("detect constant.csv -t 10 --json").json();
+    let without = room.eyot("detect constant.csv -t 10 --json --ignore k").json();
+    assert_eq!(with["top"], without["top"]);
 }
 
 #[test]

@@ -10,13 +10,16 @@
 //! # References
 //! Paper 3, Eq. 5–8, applied twice.
 
+use serde_json::json;
+
 use super::{AnyDetector, Detector, DetectorParams};
-use crate::data::{Points, PointsBuf, Row, SparseRow};
+use crate::data::{Encoder, Points, PointsBuf, Row, SparseRow};
 use crate::error::{Error, Result};
 use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::Checked;
+use crate::score::Threshold;
 
 /// A fitted detector of odd groups.
 #[derive(Debug, Clone)]
@@ -87,6 +90,53 @@ fn embed(map: &IsolationMap, points: Points<'_>, groups: &[u32], n_groups: usize
         vectors.push(Row::Sparse(SparseRow { columns: &columns, values: &values }));
     }
     Ok(vectors)
+}
+
+/// A detector of groups as users keep it: from raw rows in their own columns to scores and flags of their groups.
+#[derive(Debug, Clone)]
+pub struct GroupModel {
+    /// What level 2 was made with.
+    pub params: DetectorParams,
+    /// The column that said which group a row belongs to.
+    pub bag: String,
+    /// Raw rows to points.
+    pub encoder: Encoder,
+    /// Points to scores of groups.
+    pub detector: GroupDetector,
+    /// Scores to flags and probabilities.
+    pub threshold: Threshold,
+}
+
+impl GroupModel {
+    /// What the model file says it is.
+    pub const KIND: &'static str = "group-detector";
+
+    /// The bytes of a model file.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut out = ModelWriter::new(Self::KIND);
+        out.put_json("parameters", &self.params);
+        out.put_json("bag", &self.bag);
+        out.put_json("trained_on", &json!({ "rows": self.encoder.n_rows(), "columns": self.encoder.n_columns() }));
+        self.encoder.save(&mut out, "encoder");
+        self.detector.save(&mut out, "groups");
+        out.put_f64("threshold", &[self.threshold.value(), self.threshold.scale()]);
+        out.finish()
+    }
+
+    /// A detector from verified bytes.
+    pub fn load(from: &ModelReader<'_>) -> Result<Self> {
+        from.expect_kind(Self::KIND)?;
+        let params: DetectorParams = from.json("parameters")?;
+        let params = params.check().map_err(|error| Error::Model(error.to_string()))?.into_inner();
+        let encoder = Encoder::load(from, "encoder")?;
+        let detector = GroupDetector::load(from, "groups")?;
+        let threshold = from.finite_f64s("threshold", 2)?;
+        if detector.map.n_columns() != encoder.n_columns() {
+            return Err(Error::Model("the parts of the detector have different columns".into()));
+        }
+        let threshold = Threshold::from_parts(threshold[0], threshold[1])?;
+        Ok(Self { params, bag: from.json("bag")?, encoder, detector, threshold })
+    }
 }
 
 impl Persist for GroupDetector {

@@ -21,7 +21,7 @@ pub use any::{AnyDetector, DetectMethod, DetectorParams};
 pub use explain::{Explainer, Share};
 pub use gaussian::GaussianMean;
 pub use gaussian_nystrom::GaussianNystrom;
-pub use group::GroupDetector;
+pub use group::{GroupDetector, GroupModel};
 pub use idk::{Embedding, Idk};
 pub use iforest::IsolationForest;
 pub use inne::Inne;

@@ -1,6 +1,6 @@
 //! `eyot detect`: ranks rows from most to least anomalous.
 
-mod groups;
+pub(super) mod groups;
 mod labels;
 mod report;
 mod stream;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use eyot::{
-    Checked, Contamination, DetectMethod, DetectorModel, DetectorParams, Encoder, Explainer, PointsBuf, ScaleReason,
+    Checked, Contamination, DetectMethod, DetectorModel, DetectorParams, Encoder, Explainer, LandmarkDraw, PointsBuf, ScaleReason,
     Share, average_precision, roc_auc,
 };
 use eyot_io::{is_model_file, save_model, write_file};
@@ -48,7 +48,7 @@ EXAMPLES
 ///
 /// No labels are needed, and none are used. Text columns become one column per level, number columns are scaled, and
 /// columns that look like identifiers are left out with a note. Without --psi, rows are scored at many scales at once,
-/// and each row keeps those at which it is most odd; the table says for each row whether it is far from everything or
+/// and those at which a row stands out count; the table says for each row whether it is far from everything or
 /// odd among its neighbours.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     ///
     /// A small ψ (2 to 16) finds rows far from everything and small far clusters, a large one (256 and more) rows that
     /// are odd among their neighbours. `auto` scores at ψ = 2, 4, 8, … up to 4096, as far as rows and time allow, and
-    /// keeps each row's two most anomalous scales: insurance against a badly wrong ψ, not better than the best one.
+    /// adds up how far each row stands out: insurance against a badly wrong ψ, not better than the best one.
     #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = psi, help_heading = "Detector")]
     psi: Psi,
 
@@ -87,15 +87,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "S", help_heading = "Detector")]
     sigma: Option<f64>,
 
+    /// How `gaussian-nystrom` draws its landmarks: uniform, or leverage
+    ///
+    /// By leverage scores, rare regions get landmarks too; it takes about twice as long.
+    #[arg(long, value_name = "HOW", default_value = "uniform", value_parser = landmarks, help_heading = "Detector")]
+    landmarks: LandmarkDraw,
+
     /// Share of rows that a one-class SVM may leave outside
     #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Detector")]
     nu: f64,
 
     /// Share of rows to flag, above 0 and at most 0.5, or auto
     ///
-    /// `auto` is the upper fence of the boxplot adjusted for skew: rows whose score stands out from the distribution
-    /// of all scores; none if nothing stands out. Rows of equal score are flagged together.
-    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = contamination, help_heading = "Result")]
+    /// `auto` flags rows whose score stands out: beyond the point where a tail that starts at the median and falls off
+    /// exponentially through the upper quartile has 1 % of the rows left. None if nothing stands out. Rows of equal
+    /// score are flagged together.
+    #[arg(long, value_name = "F|auto", default_value = "auto", value_parser = contamination, allow_negative_numbers = true, help_heading = "Result")]
     contamination: Contamination,
 
     /// How many rows to show
@@ -105,7 +112,8 @@ pub(crate) struct Args {
     /// Say which columns make each flagged row odd, as shares that sum to 1
     ///
     /// Asked of the fitted detector itself: how much less odd the row becomes with a column's value taken from its
-    /// nearest ordinary rows, and how odd those become with the row's value.
+    /// nearest ordinary rows, and how odd those become with the row's value. With -o, the file has the reasons of all
+    /// flagged rows, not only of those shown.
     #[arg(long, help_heading = "Result")]
     explain: bool,
 
@@ -167,6 +175,14 @@ fn contamination(text: &str) -> Result<Contamination, String> {
     }
 }
 
+fn landmarks(text: &str) -> Result<LandmarkDraw, String> {
+    match text {
+        "uniform" => Ok(LandmarkDraw::Uniform),
+        "leverage" => Ok(LandmarkDraw::Leverage),
+        _ => Err("it must be uniform or leverage".to_owned()),
+    }
+}
+
 fn method(text: &str) -> Result<DetectMethod, String> {
     text.parse().map_err(|error: eyot::Error| error.to_string())
 }
@@ -179,7 +195,7 @@ impl Args {
             Psi::Fixed(psi) => Some(psi),
         };
         let params = DetectorParams::default().method(self.method).psi(psi).max_psi(self.max_psi).t(self.t);
-        params.seed(self.run.seed).sigma(self.sigma).nu(self.nu).check()
+        params.seed(self.run.seed).sigma(self.sigma).nu(self.nu).landmarks(self.landmarks).check()
     }
 }
 
@@ -198,6 +214,8 @@ struct Found {
     columns: Vec<String>,
     /// Why the top rows are odd, if that was asked for.
     why: Vec<Vec<Share>>,
+    /// The same for all flagged rows, ascending, if scores are written to a file.
+    reasons: Vec<(usize, Vec<Share>)>,
     /// The scale that spoke for the top rows, where there are many scales.
     scales: Vec<ScaleReason>,
     /// Raw cells of the top rows, column by column as in [`Found::raw_columns`].
@@ -265,7 +283,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     table::check_name(args.output.output.as_deref())?;
     let found = find(args, &params, &job)?;
     if let Some(path) = &args.output.output {
-        job.timed(Phase::Score, || table::write_scores(path, &found))?;
+        job.timed(Phase::Score, || table::write_scores(path, &found, args.explain))?;
     }
     if let Some(path) = &args.save.save {
         let bytes = found.model.to_bytes()?;
@@ -313,6 +331,13 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
     } else {
         Vec::new()
     };
+    // A file of scores has room for the reasons of all flagged rows.
+    let mut reasons: Vec<(usize, Vec<Share>)> = Vec::new();
+    if args.explain && args.output.output.is_some() {
+        let rows: Vec<usize> = (0..scores.len()).filter(|&row| threshold.flags(scores[row])).collect();
+        let shares = explainer.explain(&detector, points.select(&rows).as_points(), &sources, job.run())?;
+        reasons = rows.into_iter().zip(shares).collect();
+    }
     let quality = match &labels {
         Some(labels) => Some(Quality {
             auc: roc_auc(&scores, labels.anomalous()).with_context(|| name.clone())?,
@@ -329,20 +354,25 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
         table::raw_cells(&mut input, &encoder, &top, &wanted, job)?;
     let params = params.clone().into_inner();
     let model = DetectorModel { params, encoder, detector, threshold, explainer };
-    Ok(Found { name, model, scores, top, flagged, ids, labels, quality, columns, why, scales, cells, raw_columns, values })
+    Ok(Found { name, model, scores, top, flagged, ids, labels, quality, columns, why, reasons, scales, cells, raw_columns, values })
 }
 
 /// All rows, encoded.
 fn collect(input: &mut Input, data: &DataArgs, encoder: &Encoder, job: &Job) -> anyhow::Result<PointsBuf> {
     let mut all: Option<PointsBuf> = None;
     encode(input, data, encoder, job, "encode", |_, points| {
-        match &mut all {
-            None => all = Some(points),
-            Some(all) => points.as_points().rows().for_each(|row| all.push(row)),
-        }
+        append(&mut all, points);
         Ok(())
     })?;
     Ok(all.ok_or(eyot::Error::Empty)?)
+}
+
+/// Adds rows to those that are there.
+fn append(all: &mut Option<PointsBuf>, points: PointsBuf) {
+    match all {
+        None => *all = Some(points),
+        Some(all) => points.as_points().rows().for_each(|row| all.push(row)),
+    }
 }
 
 /// Says where the data did not allow what was asked for.

@@ -1,11 +1,12 @@
 //! The report of `eyot detect --report`.
 
-use eyot::{CurvePoint, pr_curve, roc_curve};
+use eyot::{CurvePoint, Threshold, pr_curve, roc_curve};
 use eyot_io::plot::{Figure, Histogram, LineChart};
 use eyot_io::report::{Report, Section, Table};
 
-use super::table::{psi_words, short, why_words};
-use super::{Args, Found};
+use super::table::{psi_words, readable, short, why_words};
+use super::labels::Labels;
+use super::{Args, Found, Quality};
 use crate::messages;
 
 /// Points of a curve that are drawn.
@@ -16,15 +17,12 @@ const PICTURES: usize = 6;
 /// The whole file.
 pub(super) fn html(found: &Found, args: &Args) -> String {
     let n = found.scores.len();
-    let title = format!("What stands out in {}", found.name);
-    let lead = if found.flagged == 0 {
-        format!("None of the {} rows stands out from the others by its score.", messages::count(n))
-    } else {
-        let share = 100.0 * found.flagged as f64 / n as f64;
-        format!("{} of {} rows ({share:.2} %) are flagged.", messages::count(found.flagged), messages::count(n))
-    };
+    let title = title(&found.name);
+    let truth = found.labels.as_ref().map(Labels::anomalous);
+    let threshold = found.model.threshold;
+    let ranked = Ranked { name: &found.name, what: "rows", scores: &found.scores, threshold, truth };
     let mut report = Report::new(title)
-        .lead(lead)
+        .lead(lead(found.flagged, n, "rows"))
         .fact("rows", messages::count(n))
         .fact("flagged", messages::count(found.flagged))
         .fact("threshold", short(found.model.threshold.value()));
@@ -32,14 +30,14 @@ pub(super) fn html(found: &Found, args: &Args) -> String {
         report = report.fact("AUC", format!("{:.3}", quality.auc));
         report = report.fact("average precision", format!("{:.3}", quality.average_precision));
     }
-    report = report.section(top_rows(found)).section(scores(found, args));
+    report = report.section(top_rows(found)).section(scores(&ranked, args));
     let pictures = pictures(found);
     if !pictures.is_empty() {
         let text = "For each of the first rows, its value in the column that does most to make it odd, against the \
                     distribution of that column over all rows.";
         report = report.section(Section::new("Odd values").text(text).figures(pictures));
     }
-    if let Some(section) = quality(found) {
+    if let Some(section) = found.labels.as_ref().and_then(|labels| against(&ranked, labels.meaning())) {
         report = report.section(section);
     }
     report = report.section(psi(found));
@@ -71,7 +69,7 @@ fn top_rows(found: &Found) -> Section {
         cells.push(format!("{:.2}", found.model.threshold.probability(score)));
         cells.extend(found.scales.get(at).map(|scale| scale.kind.words().to_owned()));
         cells.push(why_words(found, at, 4));
-        cells.extend(found.cells[at].iter().take(12).cloned());
+        cells.extend(found.cells[at].iter().take(12).map(|cell| readable(cell)));
         table = table.row(cells);
     }
     Section::new("Most anomalous rows")
@@ -83,26 +81,83 @@ fn top_rows(found: &Found) -> Section {
         .table(table)
 }
 
-fn scores(found: &Found, args: &Args) -> Section {
+/// Scores of rows or groups, with a threshold and perhaps the truth.
+pub(super) struct Ranked<'a> {
+    pub(super) name: &'a str,
+    /// `rows` or `groups`.
+    pub(super) what: &'static str,
+    pub(super) scores: &'a [f64],
+    pub(super) threshold: Threshold,
+    pub(super) truth: Option<&'a [bool]>,
+}
+
+/// The report on groups; `top` are the lines of the table that people see.
+pub(super) fn groups(ranked: &Ranked<'_>, args: &Args, top: &[Vec<String>], quality: Option<Quality>, psi: &str) -> String {
+    let n = ranked.scores.len();
+    let flagged = ranked.scores.iter().filter(|&&score| ranked.threshold.flags(score)).count();
+    let mut report = Report::new(title(ranked.name))
+        .lead(lead(flagged, n, "groups"))
+        .fact("groups", messages::count(n))
+        .fact("flagged", messages::count(flagged))
+        .fact("threshold", short(ranked.threshold.value()));
+    if let Some(quality) = quality {
+        report = report.fact("AUC", format!("{:.3}", quality.auc));
+        report = report.fact("average precision", format!("{:.3}", quality.average_precision));
+    }
+    let table = top[1..].iter().fold(Table::new(top[0].clone()), |table, line| table.row(line.clone()));
+    let text = "Groups marked * are flagged. A group is compared with the others by the mean of its rows' feature \
+                vectors, so it can be odd although none of its rows is: too many of a kind, or a kind missing. The \
+                column p is 0.5 at the threshold and 0.01 at the median group.";
+    report = report.section(Section::new("Most anomalous groups").text(text).table(table)).section(scores(ranked, args));
+    if let Some(section) = against(ranked, "A group with an anomalous row counts as anomalous.".to_owned()) {
+        report = report.section(section);
+    }
+    report
+        .run("data", ranked.name)
+        .run("method", "idk-groups")
+        .run("psi", psi)
+        .run("t", args.t.to_string())
+        .run("seed", args.run.seed.to_string())
+        .run("program", concat!("eyot ", env!("CARGO_PKG_VERSION")))
+        .to_html()
+}
+
+/// With the name of the file, without its folders.
+fn title(name: &str) -> String {
+    format!("What stands out in {}", name.rsplit(['/', '\\']).next().unwrap_or(name))
+}
+
+fn lead(flagged: usize, n: usize, what: &str) -> String {
+    let all = messages::count(n);
+    match flagged {
+        0 => format!("None of the {all} {what} stands out from the others by its score."),
+        _ => {
+            let share = 100.0 * flagged as f64 / n as f64;
+            format!("{} of {all} {what} ({share:.2} %) are flagged.", messages::count(flagged))
+        }
+    }
+}
+
+fn scores(ranked: &Ranked<'_>, args: &Args) -> Section {
     let rule = match args.contamination {
         eyot::Contamination::Auto => {
-            "The threshold is the upper fence of a boxplot adjusted for skew (Hubert and Vandervieren 2008): it follows \
-             from the middle of the scores alone, and needs no share of anomalies to be guessed."
+            "The threshold follows from the scores alone, no share of anomalies had to be guessed: it is where a tail \
+             that starts at the median score and falls off exponentially through the upper quartile has one in a hundred \
+             left."
         }
-        eyot::Contamination::Share(_) => "The threshold flags the share of rows that was asked for.",
+        eyot::Contamination::Share(_) => "The threshold flags the share that was asked for.",
     };
-    let mut histogram = Histogram::new("Scores of all rows").x("score").log_y();
-    histogram = match &found.labels {
-        None => histogram.values("rows", &found.scores),
-        Some(labels) => {
+    let mut histogram = Histogram::new(format!("Scores of all {}", ranked.what)).x("score").y(ranked.what).log_y();
+    histogram = match ranked.truth {
+        None => histogram.values(ranked.what, ranked.scores),
+        Some(truth) => {
             let of = |kind: bool| -> Vec<f64> {
-                let pairs = found.scores.iter().zip(labels.anomalous());
-                pairs.filter(|(_, is)| **is == kind).map(|(&score, _)| score).collect()
+                ranked.scores.iter().zip(truth).filter(|(_, is)| **is == kind).map(|(&score, _)| score).collect()
             };
             histogram.values("normal", &of(false)).values("anomalies", &of(true))
         }
     };
-    let histogram = histogram.threshold(found.model.threshold.value(), "threshold").size(720.0, 320.0);
+    let histogram = histogram.threshold(ranked.threshold.value(), "threshold").size(520.0, 320.0);
     Section::new("Where the line is drawn").text(rule).figures([histogram.figure()])
 }
 
@@ -119,20 +174,22 @@ fn pictures(found: &Found) -> Vec<Figure> {
     found.top.iter().enumerate().filter_map(picture).take(PICTURES).collect()
 }
 
-fn quality(found: &Found) -> Option<Section> {
-    let labels = found.labels.as_ref()?;
+/// ROC and precision-recall, where the truth is known.
+fn against(ranked: &Ranked<'_>, meaning: String) -> Option<Section> {
+    let truth = ranked.truth?;
     let thin = |curve: Vec<CurvePoint>| -> Vec<[f64; 2]> {
         let step = curve.len().div_ceil(CURVE_POINTS).max(1);
         let last = curve.last().copied();
         curve.iter().step_by(step).chain(last.iter()).map(|point| [point.x, point.y]).collect()
     };
-    let roc = thin(roc_curve(&found.scores, labels.anomalous()).ok()?);
-    let pr = thin(pr_curve(&found.scores, labels.anomalous()).ok()?);
-    let roc = LineChart::new("ROC curve").x("normal rows flagged").y("anomalies found").series("detector", &roc);
+    let roc = thin(roc_curve(ranked.scores, truth).ok()?);
+    let pr = thin(pr_curve(ranked.scores, truth).ok()?);
+    let false_alarms = format!("normal {} flagged (false alarms)", ranked.what);
+    let roc = LineChart::new("ROC curve").x(false_alarms).y("anomalies found (recall)").series("detector", &roc);
     let roc = roc.series("chance", &[[0.0, 0.0], [1.0, 1.0]]).y_range(0.0, 1.0).size(360.0, 300.0);
     let precision = LineChart::new("Precision and recall").x("anomalies found (recall)").y("of the flagged (precision)");
     let precision = precision.series("detector", &pr).y_range(0.0, 1.0).size(360.0, 300.0);
-    Some(Section::new("Against the truth").text(labels.meaning()).figures([roc.figure(), precision.figure()]))
+    Some(Section::new("Against the truth").text(meaning).figures([roc.figure(), precision.figure()]))
 }
 
 fn psi(found: &Found) -> Section {
@@ -153,8 +210,8 @@ fn psi(found: &Found) -> Section {
             section
                 .text(
                     "No single ψ was chosen: without labels no rule is known that chooses well. Every row was scored at \
-                     all of these scales, each scale was put on the same footing, and the row's score is the mean of \
-                     its two most anomalous ones. With labels, or knowing what kind of anomaly matters, a fixed --psi \
+                     all of these scales, each scale was put on the same footing, and the row's score adds up how far \
+                     it stands out at each, small excesses counting little. With labels, or knowing what kind of anomaly matters, a fixed --psi \
                      may be better.",
                 )
                 .table(table)

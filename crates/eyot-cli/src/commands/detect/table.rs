@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use eyot::{AnyDetector, Column, Encoder, TextColumn, Threshold};
+use eyot::{AnyDetector, Column, Encoder, Share, TextColumn, Threshold};
 use eyot_io::{Cells, Format, TableWriter, output_format};
 use serde_json::{Value, json};
 
@@ -82,7 +82,11 @@ pub(super) fn psi_words(detector: &AnyDetector) -> String {
 
 /// What the columns did, shortly.
 pub(super) fn why_words(found: &Found, at: usize, most: usize) -> String {
-    let Some(shares) = found.why.get(at) else { return String::new() };
+    found.why.get(at).map_or_else(String::new, |shares| shares_words(found, shares, most))
+}
+
+/// The columns of at least 5 %.
+fn shares_words(found: &Found, shares: &[Share], most: usize) -> String {
     let words = shares.iter().take(most).filter(|share| share.share >= 0.05);
     words.map(|share| format!("{} {:.0}%", found.columns[share.column], 100.0 * share.share)).collect::<Vec<_>>().join(", ")
 }
@@ -121,7 +125,7 @@ pub(super) fn for_people(found: &Found, explain: bool) -> String {
         if explain {
             line.push(why_words(found, at, 3));
         }
-        line.extend(order.iter().map(|&column| shorten(&found.cells[at][column])));
+        line.extend(order.iter().map(|&column| shorten(&readable(&found.cells[at][column]))));
         lines.push(line);
     }
     align(&lines) + "\n"
@@ -140,6 +144,18 @@ pub(super) fn align(lines: &[Vec<String>]) -> String {
         let _ = writeln!(text, "{}", row.trim_end());
     }
     text
+}
+
+/// A cell for people: of numbers with many digits the first six.
+pub(super) fn readable(text: &str) -> String {
+    match text.parse::<f64>() {
+        Ok(number) if text.len() > 8 && text.contains('.') && !text.contains(['e', 'E']) && number != 0.0 => {
+            let decimals = (5 - number.abs().log10().floor() as i64).clamp(0, 12) as usize;
+            let digits = format!("{number:.decimals$}");
+            if decimals == 0 { digits } else { digits.trim_end_matches('0').trim_end_matches('.').to_owned() }
+        }
+        _ => text.to_owned(),
+    }
 }
 
 fn shorten(text: &str) -> String {
@@ -181,7 +197,7 @@ pub(super) fn check_name(path: Option<&Path>) -> anyhow::Result<Format> {
 }
 
 /// The scores of all rows in the order of the data.
-pub(super) fn write_scores(path: &Path, found: &Found) -> anyhow::Result<()> {
+pub(super) fn write_scores(path: &Path, found: &Found, explain: bool) -> anyhow::Result<()> {
     let format = check_name(Some(path))?;
     let rows: Vec<u64> = (1..=found.scores.len() as u64).collect();
     let names: TextColumn;
@@ -192,16 +208,24 @@ pub(super) fn write_scores(path: &Path, found: &Found) -> anyhow::Result<()> {
             (column, Cells::Text(&names))
         }
     };
-    write_table(path, format, &[first], &found.scores, found.model.threshold)
+    let mut why: Vec<Option<String>> = Vec::new();
+    if explain {
+        why = vec![None; found.scores.len()];
+        found.reasons.iter().for_each(|(row, shares)| why[*row] = Some(shares_words(found, shares, shares.len())));
+    }
+    let why: TextColumn = why.into_iter().collect();
+    let after = [("why", Cells::Text(&why))];
+    write_table(path, format, &[first], &found.scores, found.model.threshold, if explain { &after } else { &[] })
 }
 
-/// The columns in front, then score, probability and flag.
+/// The columns in front, then score, probability and flag, then the columns after.
 pub(super) fn write_table(
     path: &Path,
     format: Format,
     first: &[(&str, Cells<'_>)],
     scores: &[f64],
     threshold: Threshold,
+    after: &[(&str, Cells<'_>)],
 ) -> anyhow::Result<()> {
     let probabilities: Vec<f64> = scores.iter().map(|&score| threshold.probability(score)).collect();
     let flags: Vec<u64> = scores.iter().map(|&score| u64::from(threshold.flags(score))).collect();
@@ -209,7 +233,29 @@ pub(super) fn write_table(
     columns.push(("score", Cells::Numbers(scores)));
     columns.push(("probability", Cells::Numbers(&probabilities)));
     columns.push(("anomaly", Cells::Integers(&flags)));
+    columns.extend_from_slice(after);
     let mut writer = TableWriter::create(path, format)?;
     writer.write(&columns)?;
     Ok(writer.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_numbers_are_shown_with_six_digits_and_other_cells_as_they_are() {
+        for (cell, shown) in [
+            ("6.196025371551514", "6.19603"),
+            ("-0.10688305646181107", "-0.106883"),
+            ("123456.789012", "123457"),
+            ("12.5", "12.5"),
+            ("2024-01-31", "2024-01-31"),
+            ("1234567890", "1234567890"),
+            ("0.00001234567", "0.0000123457"),
+            ("blue", "blue"),
+        ] {
+            assert_eq!(readable(cell), shown);
+        }
+    }
 }
