@@ -13,12 +13,19 @@ mod batch;
 mod p1_figure2;
 mod p1_table7;
 mod p1_table8;
+mod p3;
+mod p3_figure5;
+mod p3_figure6;
+mod p3_table2;
+mod p3_table3;
 mod p4;
 mod p4_figure1;
 mod p4_table3;
 mod p4_table4;
 mod p4_table5;
 mod p4_table6;
+mod psi_auto;
+mod threshold_auto;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -36,12 +43,18 @@ const EXPERIMENTS: &[Experiment] = &[
     p1_figure2::EXPERIMENT,
     p1_table7::EXPERIMENT,
     p1_table8::EXPERIMENT,
+    p3_table2::EXPERIMENT,
+    p3_table3::EXPERIMENT,
+    p3_figure5::EXPERIMENT,
+    p3_figure6::EXPERIMENT,
     p4_table3::EXPERIMENT,
     p4_table4::EXPERIMENT,
     p4_table5::EXPERIMENT,
     p4_table6::EXPERIMENT,
     p4_figure1::EXPERIMENT,
     p4_figure1::FIGURE2,
+    psi_auto::EXPERIMENT,
+    threshold_auto::EXPERIMENT,
 ];
 
 /// A table or figure of a paper.
