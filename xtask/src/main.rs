@@ -1,6 +1,7 @@
 //! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | references | bless | bench`.
 
 mod bench;
+mod detectors;
 mod python;
 mod references;
 mod tidy;
@@ -18,7 +19,8 @@ usage: cargo xtask COMMAND
   tidy        the rules of ARCHITECTURE.md that the compiler does not know
   references  the solvers beside LIBLINEAR and LIBSVM (makes its own Python environment)
   bless       rewrites golden and snapshot files after an intended change; review the diff
-  bench       benchmarks of maps and solvers beside scikit-learn and LIBLINEAR (makes its own environment)";
+  bench       benchmarks of maps and solvers beside scikit-learn and LIBLINEAR (makes its own environment)
+  detectors   DATA [SET,..]: scikit-learn, PyOD and isotree beside ours, on the files of DATA/anomaly";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +30,7 @@ fn main() -> Result<()> {
         Some("references") => references::check(&root()),
         Some("bless") => bless(),
         Some("bench") => bench::run(&root()),
+        Some("detectors") => detectors::run(&root(), &arguments[1..]),
         _ => bail!("{USAGE}"),
     }
 }
