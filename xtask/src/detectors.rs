@@ -15,7 +15,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let python = environment.join("bin/python").to_string_lossy().into_owned();
     if !environment.join("bin/python").is_file() {
         step("python3", &["-m", "venv", &environment.to_string_lossy()], &[])?;
-        let packages = ["numpy", "scikit-learn", "pyarrow", "pyod", "isotree"];
+        let packages = ["numpy", "pandas", "scikit-learn", "pyarrow", "pyod", "isotree"];
         step(&python, &[&["-m", "pip", "install", "--quiet"], &packages[..]].concat(), &[])?;
     }
     let program = root.join("target/release/eyot").to_string_lossy().into_owned();

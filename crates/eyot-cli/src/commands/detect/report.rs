@@ -129,13 +129,11 @@ fn title(name: &str) -> String {
 
 fn lead(flagged: usize, n: usize, what: &str) -> String {
     let all = messages::count(n);
-    match flagged {
-        0 => format!("None of the {all} {what} stands out from the others by its score."),
-        _ => {
-            let share = 100.0 * flagged as f64 / n as f64;
-            format!("{} of {all} {what} ({share:.2} %) are flagged.", messages::count(flagged))
-        }
+    if flagged == 0 {
+        return format!("None of the {all} {what} stands out from the others by its score.");
     }
+    let share = 100.0 * flagged as f64 / n as f64;
+    format!("{} of {all} {what} ({share:.2} %) are flagged.", messages::count(flagged))
 }
 
 fn scores(ranked: &Ranked<'_>, args: &Args) -> Section {

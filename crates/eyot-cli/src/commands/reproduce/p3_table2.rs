@@ -28,6 +28,8 @@ const INNE_WORK: usize = 1 << 26;
 const GAUSSIAN_ROWS: usize = 4000;
 const NORMAL_ROWS: usize = 10_000;
 const NU: f64 = 0.5;
+/// Bandwidths are these powers of 2.
+const POWERS: [i32; 11] = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5];
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     lab.note(format!(
@@ -103,10 +105,10 @@ fn by_bandwidth(lab: &mut Lab<'_>, data: &Data, method: &str) -> anyhow::Result<
             };
             roc_auc(&scores, &truth)
         };
-        runs.push((-5..=5).map(auc).collect::<eyot::Result<Vec<f64>>>()?);
+        runs.push(POWERS.into_iter().map(auc).collect::<eyot::Result<Vec<f64>>>()?);
     }
     let (at, values) = best(&runs);
-    Ok(Ours::of(values).with(format!("sigma 2^{}", at as i32 - 5)))
+    Ok(Ours::of(values).with(format!("sigma 2^{}", POWERS[at])))
 }
 
 /// All rows in a random order that depends on the seed.
