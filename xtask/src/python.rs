@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{say, step};
+use crate::{has, say, step};
 
 /// The interpreter of an environment that holds these packages.
 pub(crate) fn environment(root: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
@@ -17,7 +17,12 @@ pub(crate) fn environment(root: &Path, name: &str, packages: &[&str]) -> Result<
     if std::fs::read_to_string(&finished).is_ok_and(|there| there == wanted) {
         return Ok(python);
     }
-    let help = "this step needs python3 with venv, and the package registry";
+    let help = "this step needs python3 with venv (Debian: apt-get install python3-venv) and the package registry";
+    if !has("python3", &["-c", "import venv, ensurepip"]) && has("apt-get", &["--version"]) {
+        // A fresh machine. Where this is not allowed, the next step says what is missing.
+        let _ = step("apt-get", &["update", "-qq"], &[]);
+        let _ = step("apt-get", &["install", "-y", "-qq", "python3", "python3-venv"], &[]);
+    }
     step("python3", &["-m", "venv", &folder.to_string_lossy()], &[]).context(help)?;
     let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"], packages].concat();
     step(&python.to_string_lossy(), &install, &[]).context(help)?;
