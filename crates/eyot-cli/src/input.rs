@@ -1,7 +1,9 @@
 //! The data of a command: read in batches, one ahead of the work, and once more where a second pass is needed.
 
+use std::io::{self, Read};
 use std::mem;
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -11,6 +13,7 @@ use eyot_io::{ColumnKind, ReadOptions, Source};
 
 use crate::args::DataArgs;
 use crate::job::{Job, Phase};
+use crate::progress::stop_requested;
 
 /// Tables of up to so many bytes are kept in memory for the next pass; what is larger is read again.
 const CACHE_BYTES: usize = 256 << 20;
@@ -23,6 +26,8 @@ pub(crate) struct Input {
     name: String,
     options: ReadOptions,
     state: State,
+    /// Whether a request to stop ends the input instead of the work.
+    ends_on_stop: bool,
 }
 
 /// Where the rows of the next pass come from.
@@ -38,7 +43,11 @@ enum State {
 impl Input {
     /// Data for a single pass through a fitted encoder: rows go by and nothing is kept.
     pub(crate) fn for_encoder(args: &DataArgs, encoder: &Encoder) -> Self {
-        let mut input = Self::new(args, false);
+        Self::new(args, false).with_kinds_of(encoder)
+    }
+
+    /// Columns are what the encoder knows them as.
+    fn with_kinds_of(mut self, encoder: &Encoder) -> Self {
         let kinds = encoder.inputs().map(|(name, kind)| {
             let kind = match kind {
                 InputKind::Number => ColumnKind::Number,
@@ -46,8 +55,26 @@ impl Input {
             };
             (name, kind)
         });
-        input.options = input.options.kinds(kinds);
-        input
+        self.options = self.options.kinds(kinds);
+        self
+    }
+
+    /// Data for a single pass, rows handed out as they come. Columns are what the encoder says, or what the first
+    /// `lines` lines look like. On stdin a request to stop ends the input, and what has come until then is still
+    /// handed out: it could not be had again.
+    pub(crate) fn as_it_comes(args: &DataArgs, encoder: Option<&Encoder>, lines: usize) -> Self {
+        let mut input = Self::new(args, false);
+        if args.data == Path::new("-") {
+            let source = Source::from_reader("stdin", Box::new(LiveStdin::start()));
+            (input.state, input.ends_on_stop) = (State::Source { source, again: false }, true);
+            input.options = input.options.live(true);
+        }
+        let lines = if encoder.is_some() { 2 } else { lines };
+        input.options = input.options.sample_lines(lines);
+        match encoder {
+            Some(encoder) => input.with_kinds_of(encoder),
+            None => input,
+        }
     }
 
     /// Data for a single pass, row by row as it comes.
@@ -57,11 +84,6 @@ impl Input {
         input
     }
 
-    /// Data for a single pass: rows go by and nothing is kept.
-    pub(crate) fn once(args: &DataArgs) -> Self {
-        Self::new(args, false)
-    }
-
     /// Data for several passes.
     pub(crate) fn again(args: &DataArgs) -> Self {
         Self::new(args, true)
@@ -69,7 +91,8 @@ impl Input {
 
     fn new(args: &DataArgs, again: bool) -> Self {
         let source = Source::new(&args.data);
-        Self { name: source.name().to_owned(), options: args.read_options(), state: State::Source { source, again } }
+        let (name, state) = (source.name().to_owned(), State::Source { source, again });
+        Self { name, options: args.read_options(), state, ends_on_stop: false }
     }
 
     /// What messages call it.
@@ -99,11 +122,14 @@ impl Input {
         };
         let reading = Reading::start(source, self.options.clone(), again);
         let (mut kept, mut kept_bytes) = (Vec::new(), 0);
-        while let Some(batch) = reading.next(job)? {
+        while let Some(batch) = reading.next(job, self.ends_on_stop)? {
             visit(&batch.table)?;
-            match batch.share {
-                Some(share) => job.tick(stage, (share * 1000.0) as usize, 1000)?,
-                None => job.tick(stage, batch.table.first_row + batch.table.n_rows, 0)?,
+            let going_on = match batch.share {
+                Some(share) => job.tick(stage, (share * 1000.0) as usize, 1000),
+                None => job.tick(stage, batch.table.first_row + batch.table.n_rows, 0),
+            };
+            if !self.ends_on_stop {
+                going_on?;
             }
             kept_bytes += bytes_of(&batch.table);
             if again && kept_bytes <= CACHE_BYTES {
@@ -146,11 +172,12 @@ impl Reading {
         Self { batches, thread }
     }
 
-    fn next(&self, job: &Job) -> anyhow::Result<Option<Batch>> {
+    fn next(&self, job: &Job, ends_on_stop: bool) -> anyhow::Result<Option<Batch>> {
         job.timed(Phase::Read, || {
             loop {
                 match self.batches.recv_timeout(PATIENCE) {
                     Ok(batch) => return Ok(Some(batch?)),
+                    Err(RecvTimeoutError::Timeout) if ends_on_stop => {}
                     Err(RecvTimeoutError::Timeout) => job.step().tick("read", 0, 0)?,
                     Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 }
@@ -161,6 +188,72 @@ impl Reading {
     /// The source again, after the last batch.
     fn end(self) -> Source {
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// Bytes that are read from stdin at once, and how many such blocks wait.
+const BLOCK: usize = 1 << 16;
+const BLOCKS: usize = 2;
+
+/// Stdin read by a thread of its own, so that a request to stop can end it while it is silent.
+struct LiveStdin {
+    blocks: Receiver<io::Result<Vec<u8>>>,
+    block: Vec<u8>,
+    /// How much of the block has been handed out.
+    at: usize,
+    /// Blocks that may still be taken once a stop is requested.
+    left: usize,
+}
+
+impl LiveStdin {
+    fn start() -> Self {
+        let (send, blocks) = sync_channel(BLOCKS);
+        thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            loop {
+                let mut block = vec![0; BLOCK];
+                let got = match stdin.read(&mut block) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    got => got,
+                };
+                let ends = !matches!(got, Ok(got) if got > 0);
+                let got = got.map(|got| {
+                    block.truncate(got);
+                    block
+                });
+                if send.send(got).is_err() || ends {
+                    return;
+                }
+            }
+        });
+        Self { blocks, block: Vec::new(), at: 0, left: BLOCKS + 1 }
+    }
+}
+
+impl Read for LiveStdin {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.block.len() {
+            let stopping = stop_requested();
+            if stopping && self.left == 0 {
+                return Ok(0);
+            }
+            match self.blocks.recv_timeout(PATIENCE) {
+                Ok(block) => {
+                    (self.block, self.at) = (block?, 0);
+                    self.left -= usize::from(stopping);
+                    if self.block.is_empty() {
+                        return Ok(0);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) if stopping => return Ok(0),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+        }
+        let got = out.len().min(self.block.len() - self.at);
+        out[..got].copy_from_slice(&self.block[self.at..self.at + got]);
+        self.at += got;
+        Ok(got)
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Phase {
     Fit,
     /// Scoring rows and writing what came out.
     Score,
+    /// Learning from a stream, point by point.
+    Learn,
 }
 
 /// One run of a command.
@@ -31,7 +33,7 @@ pub(crate) struct Job {
     verbose: bool,
     progress: Progress,
     started: Instant,
-    spent: [Cell<Duration>; 4],
+    spent: [Cell<Duration>; 5],
     notes: RefCell<Vec<String>>,
 }
 
@@ -116,9 +118,10 @@ impl Job {
         facts: &[(impl AsRef<str>, String)],
     ) -> anyhow::Result<()> {
         self.progress.clear();
-        let Seconds { read, map, fit, score, total } = self.seconds();
+        let Seconds { read, map, fit, learn, score, total } = self.seconds();
         self.detail(|| {
-            format!("seconds: {read:.2} reading, {fit:.2} fitting, {map:.2} mapping, {score:.2} scoring and writing, {total:.2} in all")
+            let learn = learn.map_or_else(String::new, |learn| format!("{learn:.2} learning, "));
+            format!("seconds: {read:.2} reading, {fit:.2} fitting, {map:.2} mapping, {learn}{score:.2} scoring and writing, {total:.2} in all")
         });
         if !self.messages.json {
             return messages::facts(facts);
@@ -138,8 +141,9 @@ impl Job {
 
     /// Time spent so far.
     pub(crate) fn seconds(&self) -> Seconds {
-        let [read, map, fit, score] = [0, 1, 2, 3].map(|phase: usize| self.spent[phase].get().as_secs_f64());
-        Seconds { read, map, fit, score, total: self.started.elapsed().as_secs_f64() }
+        let [read, map, fit, score, learn] = self.spent.each_ref().map(|spent| spent.get().as_secs_f64());
+        let learn = (learn > 0.0).then_some(learn);
+        Seconds { read, map, fit, learn, score, total: self.started.elapsed().as_secs_f64() }
     }
 }
 
@@ -172,6 +176,9 @@ pub(crate) struct Seconds {
     pub(crate) read: f64,
     pub(crate) map: f64,
     pub(crate) fit: f64,
+    /// Only of commands that learn from streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learn: Option<f64>,
     pub(crate) score: f64,
     total: f64,
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod contest;
 mod fit;
 mod input;
 mod job;

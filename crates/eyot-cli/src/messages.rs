@@ -107,6 +107,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
         Some(eyot::Error::Negative { .. }) => {
             "scale the columns with --scale minmax, or move them to start at 0 with --shift".into()
         }
+        Some(eyot::Error::Diverged { .. }) => "take smaller steps: a smaller --eta, or a larger --lambda".into(),
         Some(eyot::Error::Param { .. }) => "`--help` says what each option means".into(),
         Some(_) => return None,
     };

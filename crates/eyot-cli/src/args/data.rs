@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use eyot::{Checked, Encoder, EncoderParams, Missing, Roles, Scale, Table};
+use eyot::{Checked, Encoder, EncoderParams, Missing, Roles, Scale, Table, TableColumn};
 use eyot_io::{Format, ReadOptions};
+
+use crate::messages::Usage;
 
 /// The data and the roles of its columns.
 #[derive(Args, Debug, Clone)]
@@ -151,6 +153,31 @@ impl DataArgs {
         let mut table = table.clone();
         table.columns.retain(|column| !unknown.contains(&&column.name));
         Cow::Owned(table)
+    }
+
+    /// The name of the column to predict: the one given, or the label of svmlight.
+    pub(crate) fn target_name(&self, table: &Table) -> anyhow::Result<String> {
+        match &self.target {
+            Some(name) => Ok(name.clone()),
+            None if table.sparse.is_some() => Ok("label".into()),
+            None => {
+                let message = format!("{}: --target must name the column to predict", self.data.display());
+                let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
+                Err(Usage::new(message).hint(format!("the columns are {}", known.join(", "))).into())
+            }
+        }
+    }
+
+    /// The column to predict.
+    pub(crate) fn target_column<'t>(&self, table: &'t Table) -> anyhow::Result<&'t TableColumn> {
+        let name = self.target_name(table)?;
+        let found = table.columns.iter().find(|column| column.name == name);
+        let absent = || eyot_io::Error::NoColumn {
+            file: self.data.display().to_string(),
+            column: name.clone(),
+            known: table.columns.iter().map(|column| column.name.clone()).collect(),
+        };
+        Ok(found.ok_or_else(absent)?)
     }
 
     /// Refuses roles of columns that are not there.

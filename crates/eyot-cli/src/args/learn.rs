@@ -4,6 +4,7 @@ use anyhow::Context;
 use clap::Args;
 use eyot::{
     AnyKernel, Chi2, Gaussian, Intersection, Landmarks, Laplacian, LearnerParams, Method, OnlineLoss, Polynomial,
+    Refresh,
 };
 
 use super::CellArgs;
@@ -37,7 +38,10 @@ pub(crate) struct LearnerArgs {
     #[arg(long, value_name = "F")]
     eta_width: Option<f64>,
 
-    /// Decay or regularisation, λ (ogd, fogd, bogd, rrf: 0; bsgd-m, dualsgd: 0.0001, rates are 1/(λt))
+    /// Decay or regularisation, λ [default: the method's own]
+    ///
+    /// ogd, fogd, bogd and rrf: 0. bsgd-m and dualsgd, whose rates are 1/(λt): 0.0001; dualsgd with numbers: 0.1 for the
+    /// squared loss, else 0.01. adaraker: 0.001.
     #[arg(long, value_name = "F")]
     lambda: Option<f64>,
 
@@ -75,11 +79,32 @@ pub(crate) struct LearnerArgs {
     #[arg(long, value_name = "F")]
     gamma: Option<f64>,
 
-    /// Rows sampled for each partitioning of ik-ogd, ψ, or auto
+    /// Rows sampled for each partitioning of ik-ogd, ψ, or auto [default: 256]
     ///
     /// More cells are narrower. `auto` tries 4, 8, …, 4096 by 5-fold cross-validation on the initial rows.
-    #[arg(long, value_name = "N|auto", default_value = "256", value_parser = psi)]
-    pub(crate) psi: Psi,
+    #[arg(long, value_name = "N|auto", value_parser = psi)]
+    pub(crate) psi: Option<Psi>,
+
+    /// Renew one partitioning of ik-ogd every N points, from recent ones [default: never]
+    ///
+    /// For streams that change: the oldest partitioning is drawn anew from the last points (ten times ψ of them), and
+    /// has no say until it has learned enough. On streams that stay as they are this costs a little accuracy.
+    #[arg(long, value_name = "N")]
+    refresh: Option<u64>,
+
+    /// Renew half of the partitionings of ik-ogd at once, only when errors say that the stream has changed
+    ///
+    /// Every N points of --refresh (1000): the error of these points is more than three standard errors above the
+    /// mean since the last change.
+    #[arg(long)]
+    drift: bool,
+
+    /// Behave as the programs behind the published figures, where they differ from the papers
+    ///
+    /// forgetron: another root, which lets coefficients grow. bogd: the oldest point goes. dualsgd: other frequencies,
+    /// and every point is kept. adaraker: votes by mistakes, features without a factor.
+    #[arg(long)]
+    compat: bool,
 
     #[command(flatten)]
     cells: CellArgs,
@@ -119,7 +144,12 @@ impl LearnerArgs {
 
     /// ψ as a number: the one given, or where a search begins.
     pub(crate) fn psi(&self) -> usize {
-        if let Psi::Number(psi) = self.psi { psi } else { 256 }
+        if let Some(Psi::Number(psi)) = self.psi { psi } else { 256 }
+    }
+
+    /// Whether ψ is to be found by cross-validation.
+    pub(crate) fn searches_psi(&self) -> bool {
+        self.psi == Some(Psi::Auto)
     }
 
     /// The parameters of a method for points of so many columns.
@@ -138,13 +168,14 @@ impl LearnerArgs {
             "intersection" => AnyKernel::Intersection(Intersection {}),
             _ => AnyKernel::Gaussian(Gaussian { gamma: self.gamma.unwrap_or(1.0) }),
         };
+        let is_default = self.kernel == "gaussian" && self.gamma.is_none();
         let landmarks = if self.landmarks == "uniform" { Landmarks::Uniform } else { Landmarks::FirstViolations };
         let map = self.cells.params(psi, seed).context("isolation map")?.into_inner();
         Ok(LearnerParams {
             regress: self.regress(),
             loss: self.loss,
             epsilon: self.epsilon,
-            kernel: Some(kernel),
+            kernel: (!is_default).then_some(kernel),
             eta: self.eta,
             eta_width: self.eta_width,
             lambda: self.lambda,
@@ -153,6 +184,13 @@ impl LearnerArgs {
             landmarks: Some(landmarks),
             frequencies: self.frequencies,
             c: self.c,
+            refresh: match (self.drift, self.refresh) {
+                (true, _) => Refresh::OnDrift,
+                (false, Some(_)) => Refresh::Steadily,
+                (false, None) => Refresh::Never,
+            },
+            refresh_every: self.refresh.unwrap_or(1000),
+            compat: self.compat,
             map,
             seed,
             ..LearnerParams::default().method(method)

@@ -28,5 +28,5 @@ mod run;
 pub(crate) use cells::CellArgs;
 pub(crate) use data::DataArgs;
 pub(crate) use files::{OutputArgs, ReportArgs, SaveArgs};
-pub(crate) use learn::{LearnerArgs, Psi, method};
+pub(crate) use learn::{LearnerArgs, method};
 pub(crate) use run::{MessageArgs, RunArgs};

@@ -34,6 +34,7 @@ commands! {
     predict => Predict,
     map => Map,
     stream => Stream,
+    compare => Compare,
     reproduce => Reproduce,
     inspect => Inspect,
     completions => Completions,

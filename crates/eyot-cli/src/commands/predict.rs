@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use eyot::{BagClassifierModel, Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, GroupModel, ModelReader, Points, Run, Table, TextColumn};
+use eyot::{
+    BagClassifierModel, Classes, ClassifierModel, Column, Detector as _, DetectorModel, Encoder, GroupModel, ModelReader,
+    OnlineLearner as _, OnlineModel, Points, Run, Table, Target, TextColumn, regression_targets,
+};
 use eyot_io::{Cells, Format, TableWriter, load_model, output_format};
 use serde::Serialize;
 
@@ -27,7 +30,8 @@ EXAMPLES
 /// Apply a saved model to new rows
 ///
 /// Takes rows in the columns of the training data and writes, for each, its score and what that means: the class of a
-/// classifier, or whether a detector finds it anomalous. Scaling and category tables are part of the model. If the
+/// classifier, or whether a detector finds it anomalous. A model that learned numbers writes its value instead.
+/// Scaling and category tables are part of the model. If the
 /// truth is there too, in --label or the column that was the target, a note says how many rows were right. A
 /// classifier trained with --probability also gives the probability of every class. A model of `eyot mil` predicts
 /// bags, one line each.
@@ -52,6 +56,7 @@ pub(crate) struct Args {
 /// What a model says of one row.
 pub(crate) struct Prediction {
     pub(crate) score: f64,
+    /// Empty where numbers were learned: the score is then the value.
     pub(crate) label: String,
     /// One per class, if the model has learned them.
     pub(crate) probabilities: Vec<f64>,
@@ -71,6 +76,10 @@ trait RowModel {
     fn probable(&self) -> &[String] {
         &[]
     }
+    /// Whether it predicts numbers, which can be compared with the target column.
+    fn is_regression(&self) -> bool {
+        false
+    }
     /// Whether labels are classes that can be compared with the target column.
     fn is_classifier(&self) -> bool {
         false
@@ -82,6 +91,7 @@ fn load(from: &ModelReader<'_>) -> eyot::Result<Box<dyn RowModel>> {
     match from.kind() {
         ClassifierModel::KIND => Ok(Box::new(ClassifierModel::load(from)?)),
         DetectorModel::KIND => Ok(Box::new(DetectorModel::load(from)?)),
+        OnlineModel::KIND => Ok(Box::new(Online::load(from)?)),
         _ => Err(from.unknown_kind()),
     }
 }
@@ -151,11 +161,61 @@ impl RowModel for DetectorModel {
     }
 }
 
+/// What a stream has taught, and with which parameters.
+struct Online {
+    model: OnlineModel,
+    method: String,
+    parameters: serde_json::Value,
+}
+
+impl Online {
+    fn load(from: &ModelReader<'_>) -> eyot::Result<Self> {
+        let parameters: serde_json::Value = from.json("parameters")?;
+        let method = parameters["method"].as_str().unwrap_or_default().to_owned();
+        Ok(Self { model: OnlineModel::read(from)?, method, parameters })
+    }
+}
+
+impl RowModel for Online {
+    fn method(&self) -> &str {
+        &self.method
+    }
+
+    fn encoder(&self) -> &Encoder {
+        &self.model.encoder
+    }
+
+    fn parameters(&self) -> serde_json::Value {
+        self.parameters.clone()
+    }
+
+    fn predict(&self, points: Points<'_>, run: Run<'_>) -> eyot::Result<Vec<Prediction>> {
+        let prediction = |(predicted, score): (Target, f64)| {
+            let label = match predicted {
+                Target::Class(class) => self.model.classes.name(class).to_owned(),
+                Target::Value(_) => String::new(),
+            };
+            Prediction { score, label, probabilities: vec![] }
+        };
+        Ok(eyot::predict(&self.model.learner, points, run)?.into_iter().map(prediction).collect())
+    }
+
+    fn is_classifier(&self) -> bool {
+        !self.is_regression()
+    }
+
+    fn is_regression(&self) -> bool {
+        self.model.learner.head().loss.is_regression()
+    }
+}
+
 #[derive(Serialize)]
 struct Own {
     predictions: Vec<Line>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rmse: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -166,8 +226,12 @@ struct Line {
     bag: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<serde_json::Value>,
-    score: f64,
-    label: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     probabilities: serde_json::Map<String, serde_json::Value>,
 }
@@ -192,13 +256,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         let predictions = job.timed(Phase::Score, || model.predict(points.as_points(), job.step()))?;
         if let Some(target) = target.filter(|_| model.is_classifier()) {
             truth.compare(table, target, &predictions);
+        } else if let Some(target) = target.filter(|_| model.is_regression()) {
+            truth.compare_values(table, target, &predictions);
         }
         let ids = args.data.id.as_deref().map(|name| id_column(table, name, input_name(args))).transpose()?;
         match &mut out {
             Some(out) => job.timed(Phase::Score, || {
-                write(out, table, args.data.id.as_deref().zip(ids), &predictions, model.probable())
+                write(out, table, args.data.id.as_deref().zip(ids), &predictions, &*model)
             })?,
-            None => lines.extend(json_lines(table, ids, predictions, model.probable())),
+            None => lines.extend(json_lines(table, ids, predictions, &*model)),
         }
         rows += table.n_rows;
         Ok(())
@@ -210,6 +276,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if let Some(accuracy) = accuracy {
         job.note(format!("the data has the truth too: {accuracy:.4} of the rows are predicted rightly"));
     }
+    let rmse = truth.rmse();
+    if let Some(rmse) = rmse {
+        job.note(format!("the data has the truth too: values are off by {rmse:.6} (root of the mean square)"));
+    }
     let facts: [(&str, String); 0] = [];
     let shared = Shared {
         method: model.method(),
@@ -218,7 +288,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         seed: args.run.seed,
         parameters: &model.parameters(),
     };
-    job.finish(&shared, &Own { predictions: lines, accuracy }, &facts)
+    job.finish(&shared, &Own { predictions: lines, accuracy, rmse }, &facts)
 }
 
 /// The bags of the data instead of its rows.
@@ -249,7 +319,15 @@ fn bags(args: &Args, from: &ModelReader<'_>, job: Job) -> anyhow::Result<()> {
     let mut lines = Vec::new();
     if job.json() {
         let line = |(bag, Prediction { score, label, .. }): (usize, Prediction)| {
-            Line { row: None, bag: Some(bags.name(bag).to_owned()), id: None, score, label, probabilities: serde_json::Map::new() }
+            Line {
+                row: None,
+                bag: Some(bags.name(bag).to_owned()),
+                id: None,
+                score: Some(score),
+                value: None,
+                label: Some(label),
+                probabilities: serde_json::Map::new(),
+            }
         };
         lines = predictions.into_iter().enumerate().map(line).collect();
     } else {
@@ -269,7 +347,7 @@ fn bags(args: &Args, from: &ModelReader<'_>, job: Job) -> anyhow::Result<()> {
         seed: args.run.seed,
         parameters: &model.params,
     };
-    job.finish(&shared, &Own { predictions: lines, accuracy }, &facts)
+    job.finish(&shared, &Own { predictions: lines, accuracy, rmse: None }, &facts)
 }
 
 fn input_name(args: &Args) -> String {
@@ -295,13 +373,18 @@ fn write(
     table: &Table,
     ids: Option<(&str, &Column)>,
     predictions: &[Prediction],
-    probable: &[String],
+    model: &dyn RowModel,
 ) -> anyhow::Result<()> {
     let numbers: Vec<u64> = (table.first_row..).take(table.n_rows).map(|row| row as u64 + 1).collect();
     let scores: Vec<f64> = predictions.iter().map(|prediction| prediction.score).collect();
     let labels: TextColumn = predictions.iter().map(|prediction| Some(prediction.label.as_str())).collect();
     let first = ids.map_or(("row", Cells::Integers(&numbers)), |(name, column)| (name, Cells::from(column)));
-    let named: Vec<(String, Vec<f64>)> = probable
+    if model.is_regression() {
+        out.write(&[first, ("value", Cells::Numbers(&scores))])?;
+        return Ok(());
+    }
+    let named: Vec<(String, Vec<f64>)> = model
+        .probable()
         .iter()
         .enumerate()
         .map(|(class, name)| (format!("p_{name}"), predictions.iter().map(|row| row.probabilities[class]).collect()))
@@ -316,15 +399,18 @@ fn json_lines(
     table: &Table,
     ids: Option<&Column>,
     predictions: Vec<Prediction>,
-    probable: &[String],
+    model: &dyn RowModel,
 ) -> Vec<Line> {
     let line = |(at, Prediction { score, label, probabilities }): (usize, Prediction)| {
         let id = ids.map(|ids| match ids {
             Column::Numbers(values) => serde_json::Value::from(values[at]),
             Column::Text(text) => text.get(at).into(),
         });
-        let probabilities = probable.iter().cloned().zip(probabilities.into_iter().map(Into::into)).collect();
-        Line { row: id.is_none().then_some(table.first_row + at + 1), bag: None, id, score, label, probabilities }
+        let probabilities = model.probable().iter().cloned().zip(probabilities.into_iter().map(Into::into)).collect();
+        let row = id.is_none().then_some(table.first_row + at + 1);
+        let (score, value, label) =
+            if model.is_regression() { (None, Some(score), None) } else { (Some(score), None, Some(label)) };
+        Line { row, bag: None, id, score, value, label, probabilities }
     };
     predictions.into_iter().enumerate().map(line).collect()
 }
@@ -335,9 +421,22 @@ struct Truth {
     classes: Classes,
     rows: usize,
     right: usize,
+    values: usize,
+    squared: f64,
 }
 
 impl Truth {
+    fn compare_values(&mut self, table: &Table, target: &str, predictions: &[Prediction]) {
+        let Some(column) = table.columns.iter().find(|column| column.name == target) else { return };
+        let Ok(truth) = regression_targets(column, table.first_row) else { return };
+        self.values += truth.len();
+        self.squared += truth.iter().zip(predictions).map(|(y, own)| (own.score - y).powi(2)).sum::<f64>();
+    }
+
+    fn rmse(&self) -> Option<f64> {
+        (self.values > 0).then(|| (self.squared / self.values as f64).sqrt())
+    }
+
     fn compare(&mut self, table: &Table, target: &str, predictions: &[Prediction]) {
         let Some(column) = table.columns.iter().find(|column| column.name == target) else { return };
         // A target with holes, or with too many values, is nothing to compare with.

@@ -5,6 +5,7 @@
 mod data;
 mod program;
 
+mod compare;
 mod demo;
 mod errors;
 mod detect;

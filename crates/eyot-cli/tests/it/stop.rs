@@ -11,7 +11,7 @@ use crate::data::Data;
 use crate::program::Room;
 
 /// Sends the signal of Ctrl-C once the program listens for it.
-fn press_ctrl_c(child: &Child) {
+pub(crate) fn press_ctrl_c(child: &Child) {
     let listens = || {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();

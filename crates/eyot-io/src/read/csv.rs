@@ -23,6 +23,7 @@ pub(super) struct CsvReader {
     columns: Vec<PlannedColumn>,
     cells: Vec<Cells>,
     batch_rows: usize,
+    live: bool,
 }
 
 /// One record after another.
@@ -187,7 +188,7 @@ impl CsvReader {
         if header {
             records.next_record(0)?;
         }
-        Ok(Self { records, columns, cells, batch_rows: options.rows_for(n_columns) })
+        Ok(Self { records, columns, cells, batch_rows: options.rows_for(n_columns), live: options.live })
     }
 }
 
@@ -199,6 +200,9 @@ impl Batches for CsvReader {
     fn next_batch(&mut self, first_row: usize) -> Result<Option<Table>> {
         let mut n_rows = 0;
         while n_rows < self.batch_rows {
+            if self.live && n_rows > 0 && !self.records.lines.has_line() {
+                break;
+            }
             let row = first_row + n_rows;
             let Some(record) = self.records.next_record(row)? else { break };
             if let Err(wrong) = push_record(record, &mut self.cells) {

@@ -65,6 +65,16 @@ impl<R: Read> Lines<R> {
         Ok(true)
     }
 
+    /// Whether the next line is here already, so that going on to it need not wait.
+    pub(super) fn has_line(&mut self) -> bool {
+        let from = self.pending.start + self.searched;
+        if memchr::memchr(b'\n', &self.buffer[from..self.pending.end]).is_some() {
+            return true;
+        }
+        self.searched = self.pending.len();
+        self.ended
+    }
+
     #[cold]
     fn fill(&mut self) -> Result<()> {
         self.buffer.copy_within(self.pending.clone(), 0);

@@ -32,6 +32,8 @@ const BATCH_ROWS: usize = 1 << 16;
 const BATCH_CELLS: usize = 1 << 20;
 /// Bytes looked at to tell what the columns of a text format are.
 const SAMPLE_BYTES: usize = 1 << 22;
+/// Bytes of it asked for at once.
+const SAMPLE_BLOCK: usize = 1 << 18;
 
 /// The formats that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,6 +136,8 @@ pub struct ReadOptions {
     zero_based: bool,
     batch_rows: usize,
     sample_bytes: usize,
+    sample_lines: usize,
+    live: bool,
 }
 
 impl Default for ReadOptions {
@@ -148,6 +152,8 @@ impl Default for ReadOptions {
             zero_based: false,
             batch_rows: BATCH_ROWS,
             sample_bytes: SAMPLE_BYTES,
+            sample_lines: usize::MAX,
+            live: false,
         }
     }
 }
@@ -217,6 +223,21 @@ impl ReadOptions {
         self
     }
 
+    /// No more lines than this are looked at to find out the columns of a text format (at least two: a header and a
+    /// row). A live stream is waited for until so many have come.
+    #[must_use]
+    pub fn sample_lines(mut self, lines: usize) -> Self {
+        self.sample_lines = lines.max(2);
+        self
+    }
+
+    /// Whether a batch of a text format ends where the next line has not come yet, instead of waiting for it.
+    #[must_use]
+    pub fn live(mut self, live: bool) -> Self {
+        self.live = live;
+        self
+    }
+
     /// What to read a column as: as told, else as found; `None` if not at all.
     fn plan(&self, name: &str, found: ColumnKind) -> Option<ColumnKind> {
         if self.ignored.contains(name) {
@@ -238,6 +259,8 @@ impl ReadOptions {
 struct Text {
     file: String,
     sample: Vec<u8>,
+    /// Most lines of the sample that may be looked at.
+    lines: usize,
     /// Whether the sample is all there is.
     complete: bool,
     rest: Box<dyn Read + Send>,
@@ -251,6 +274,9 @@ impl Text {
 
     /// The whole lines of the sample.
     fn sample_lines(&self) -> &[u8] {
+        if let Some(end) = memchr::memchr_iter(b'\n', &self.sample).nth(self.lines - 1) {
+            return &self.sample[..=end];
+        }
         if self.complete {
             return &self.sample;
         }
@@ -258,18 +284,35 @@ impl Text {
         &self.sample[..end]
     }
 
-    /// Takes `bytes` bytes, or more until there are two whole lines (a header and a row).
-    fn sample(file: &str, mut rest: Box<dyn Read + Send>, bytes: usize) -> Result<Self> {
-        let (mut sample, mut wanted) = (Vec::new(), bytes);
-        loop {
-            let missing = (wanted - sample.len()) as u64;
-            let got = rest.by_ref().take(missing).read_to_end(&mut sample).map_err(|error| Error::io(file, error))?;
-            let complete = (got as u64) < missing;
-            if complete || memchr::memchr_iter(b'\n', &sample).nth(1).is_some() || wanted > lines::LONGEST {
-                return Ok(Self { file: file.into(), sample, complete, rest });
+    /// Takes as many bytes as the options say, or more until there are two whole lines (a header and a row), but not
+    /// more than come with the last line that may be looked at.
+    fn sample(file: &str, mut rest: Box<dyn Read + Send>, options: &ReadOptions) -> Result<Self> {
+        let (mut sample, mut wanted, mut seen) = (Vec::new(), options.sample_bytes, 0);
+        let complete = loop {
+            if sample.len() == wanted {
+                if seen >= 2 || wanted > lines::LONGEST {
+                    break false;
+                }
+                wanted *= 2;
             }
-            wanted *= 2;
-        }
+            let start = sample.len();
+            sample.resize(wanted.min(start + SAMPLE_BLOCK), 0);
+            let got = match rest.read(&mut sample[start..]) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Ok(0),
+                Ok(0) => {
+                    sample.truncate(start);
+                    break true;
+                }
+                got => got,
+            };
+            let got = got.map_err(|error| Error::io(file, error))?;
+            sample.truncate(start + got);
+            seen += memchr::memchr_iter(b'\n', &sample[start..]).count();
+            if seen >= options.sample_lines {
+                break false;
+            }
+        };
+        Ok(Self { file: file.into(), sample, lines: options.sample_lines, complete, rest })
     }
 }
 
@@ -313,7 +356,7 @@ pub fn open(source: &mut Source, options: &ReadOptions) -> Result<Reader> {
     let format = if let Some(format) = known {
         format
     } else {
-        let text = Text::sample(&file, rest, options.sample_bytes)?;
+        let text = Text::sample(&file, rest, options)?;
         let format = Format::of_bytes(&text.sample);
         rest = Box::new(text.into_reader());
         format
@@ -321,11 +364,9 @@ pub fn open(source: &mut Source, options: &ReadOptions) -> Result<Reader> {
     let batches: Box<dyn Batches> = match format {
         Format::Csv | Format::Tsv => {
             let delimiter = options.delimiter.or((format == Format::Tsv).then_some(b'\t'));
-            Box::new(csv::CsvReader::open(Text::sample(&file, rest, options.sample_bytes)?, delimiter, options)?)
+            Box::new(csv::CsvReader::open(Text::sample(&file, rest, options)?, delimiter, options)?)
         }
-        Format::Svmlight => {
-            Box::new(svmlight::SvmlightReader::open(Text::sample(&file, rest, options.sample_bytes)?, options)?)
-        }
+        Format::Svmlight => Box::new(svmlight::SvmlightReader::open(Text::sample(&file, rest, options)?, options)?),
         Format::Npy => Box::new(npy::NpyReader::open(&file, seekable(source, rest)?, options)?),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet | Format::Arrow => return Err(Error::NotBuilt { file, format: format.name() }),
@@ -333,9 +374,7 @@ pub fn open(source: &mut Source, options: &ReadOptions) -> Result<Reader> {
         Format::Parquet | Format::Arrow => {
             Box::new(arrow::ArrowReader::open(&file, seekable(source, rest)?, format, options)?)
         }
-        Format::Ndjson => {
-            Box::new(ndjson::NdjsonReader::open(Text::sample(&file, rest, options.sample_bytes)?, options)?)
-        }
+        Format::Ndjson => Box::new(ndjson::NdjsonReader::open(Text::sample(&file, rest, options)?, options)?),
     };
     check_names(&file, batches.columns(), options)?;
     let kept = batches.columns().iter().filter_map(|column| Some((&column.name, column.kind?)));

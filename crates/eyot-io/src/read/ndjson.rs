@@ -21,6 +21,7 @@ pub(super) struct NdjsonReader {
     numbers: HashMap<String, usize>,
     cells: Vec<Cells>,
     batch_rows: usize,
+    live: bool,
 }
 
 /// A value of a row.
@@ -77,7 +78,8 @@ impl NdjsonReader {
         let cells = columns.iter().map(|column| Cells::new(column.kind)).collect();
         let file = text.file.clone();
         let lines = Lines::new(&file, Box::new(text.into_reader()) as Box<dyn Read + Send>);
-        Ok(Self { lines, batch_rows: options.rows_for(columns.len()), columns, numbers, cells })
+        let (batch_rows, live) = (options.rows_for(columns.len()), options.live);
+        Ok(Self { lines, columns, numbers, cells, batch_rows, live })
     }
 }
 
@@ -89,7 +91,10 @@ impl Batches for NdjsonReader {
     fn next_batch(&mut self, first_row: usize) -> Result<Option<Table>> {
         let mut n_rows = 0;
         let mut filled = vec![false; self.columns.len()];
-        while n_rows < self.batch_rows && self.lines.advance()? {
+        while n_rows < self.batch_rows {
+            if (self.live && n_rows > 0 && !self.lines.has_line()) || !self.lines.advance()? {
+                break;
+            }
             let line = self.lines.line();
             if line.trim_ascii().is_empty() {
                 continue;

@@ -25,6 +25,7 @@ pub(super) struct SvmlightReader {
     query: Option<Cells>,
     zero_based: bool,
     batch_rows: usize,
+    live: bool,
     width: usize,
 }
 
@@ -121,6 +122,7 @@ impl SvmlightReader {
             columns,
             zero_based: options.zero_based,
             batch_rows: options.batch_rows,
+            live: options.live,
             width: 0,
         })
     }
@@ -134,7 +136,10 @@ impl Batches for SvmlightReader {
     fn next_batch(&mut self, first_row: usize) -> Result<Option<Table>> {
         let mut rows = Rows { starts: vec![0], columns: Vec::new(), values: Vec::new() };
         let mut n_rows = 0;
-        while n_rows < self.batch_rows && rows.values.len() < BATCH_CELLS && self.lines.advance()? {
+        while n_rows < self.batch_rows && rows.values.len() < BATCH_CELLS {
+            if (self.live && n_rows > 0 && !self.lines.has_line()) || !self.lines.advance()? {
+                break;
+            }
             let line = content(self.lines.line());
             if line.is_empty() {
                 continue;

@@ -37,6 +37,8 @@ params! {
         eta: f64 = 1.0,
         /// Decay λ of the weights.
         lambda: f64 = 1e-3,
+        /// As the authors' code; see [`AdaRaker`].
+        compat: bool = false,
         /// Seed of the frequencies.
         seed: u64 = 0,
     }
@@ -57,8 +59,9 @@ impl AdaRakerParams {
     fn maps(&self, columns: usize) -> Vec<FourierMap> {
         (0..self.kernels)
             .map(|p| {
-                let noise = orthogonal_noise(self.seed, p as u32, self.frequencies, columns, self.row_length);
-                FourierMap::new(noise, 2f64.powi(self.first_exponent) * 2f64.powf(p as f64), true)
+                let length = if self.compat { RowLength::AbsNormal } else { self.row_length };
+                let noise = orthogonal_noise(self.seed, p as u32, self.frequencies, columns, length);
+                FourierMap::new(noise, 2f64.powi(self.first_exponent) * 2f64.powf(p as f64), !self.compat)
             })
             .collect()
     }
@@ -108,6 +111,10 @@ impl Persist for Instances {
 }
 
 /// The learner.
+///
+/// With `compat` it does what the authors' code does: features without 1/√D, rows of frequencies as long as one normal
+/// draw, votes that follow the count of mistakes (u ← u·½^ℓ + 10⁻⁴; h ← h·½^((ℓ − middle)/half the range) + 10⁻¹⁰), and
+/// only the vote of an instance starts afresh with its interval.
 #[derive(Debug, Clone)]
 pub struct AdaRaker {
     params: Checked<AdaRakerParams>,
@@ -145,13 +152,16 @@ impl AdaRaker {
         let block = p * self.head.n_scores() * self.width();
         for level in 0..=t.ilog2() as usize {
             if t.is_multiple_of(1 << level) {
-                if level == self.instances.weights.len() {
+                let is_new = level == self.instances.weights.len();
+                if is_new {
                     self.instances.theta.resize((level + 1) * block, 0.0);
                     self.instances.votes.resize((level + 1) * p, 0.0);
                     self.instances.weights.push(0.0);
                 }
-                self.instances.theta[level * block..(level + 1) * block].fill(0.0);
-                self.instances.votes[level * p..(level + 1) * p].fill(0.0);
+                if is_new || !self.params.compat {
+                    self.instances.theta[level * block..(level + 1) * block].fill(0.0);
+                    self.instances.votes[level * p..(level + 1) * p].fill(0.0);
+                }
                 self.instances.weights[level] = self.rate(level).ln();
             }
         }
@@ -161,6 +171,42 @@ impl AdaRaker {
     fn loss_of(&self, scores: &[f64], target: Target) -> f64 {
         let one = self.one_score();
         scores.iter().enumerate().map(|(k, &f)| one.loss(&[f], target_of(scores.len(), k, target))).sum()
+    }
+
+    /// What votes follow: the loss, or whether it was a mistake.
+    fn vote_loss(&self, scores: &[f64], target: Target) -> f64 {
+        match target {
+            Target::Class(_) if self.params.compat => f64::from(self.head.predict(scores) != target),
+            _ => self.loss_of(scores, target),
+        }
+    }
+
+    /// The votes of kernels and instances after a step, as the authors' code has them. `scores` are of every instance
+    /// and kernel, `alone` of every instance.
+    fn vote_as_published(&mut self, scores: &[f64], alone: &[f64], target: Target) {
+        let (p, n) = (self.params.kernels, self.head.n_scores());
+        let mut shares = Vec::new();
+        let losses: Vec<f64> = scores.chunks_exact(n).map(|scores| self.vote_loss(scores, target)).collect();
+        for (votes, losses) in self.instances.votes.chunks_exact_mut(p).zip(losses.chunks_exact(p)) {
+            shares_into(votes, &mut shares);
+            for ((vote, share), loss) in votes.iter_mut().zip(&shares).zip(losses) {
+                *vote = (share * 0.5f64.powf(*loss) + 1e-4).ln();
+            }
+        }
+        let losses: Vec<f64> = alone.chunks_exact(n).map(|scores| self.vote_loss(scores, target)).collect();
+        let (low, high) = losses
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &loss| (low.min(loss), high.max(loss)));
+        let half = 0.5 * (high - low);
+        shares_into(&self.instances.weights, &mut shares);
+        for ((weight, share), loss) in self.instances.weights.iter_mut().zip(&shares).zip(&losses) {
+            let exponent = if half > 0.0 { (loss - 0.5 * (low + high)) / half } else { 0.0 };
+            *weight = (share * 0.5f64.powf(exponent) + 1e-10).ln();
+        }
+        shares_into(&self.instances.weights, &mut shares);
+        for (weight, share) in self.instances.weights.iter_mut().zip(&shares) {
+            *weight = share.ln();
+        }
     }
 
     /// The task of a single score.
@@ -267,11 +313,19 @@ impl OnlineLearner for AdaRaker {
                     let keep = 1.0 - rate * self.params.lambda;
                     theta.iter_mut().zip(z).for_each(|(w, z)| *w = keep * *w + rate * push * z);
                 }
-                self.instances.votes[at_kernel] -= rate * self.loss_of(scores, target);
+                if !self.params.compat {
+                    self.instances.votes[at_kernel] -= rate * self.loss_of(scores, target);
+                }
+            }
+            if self.params.compat {
+                continue;
             }
             recentre(&mut self.instances.votes[level * p..(level + 1) * p]);
             let alone = self.loss_of(&at.kernel[level * n..(level + 1) * n], target);
             self.instances.weights[level] += rate * (together - alone);
+        }
+        if self.params.compat {
+            self.vote_as_published(&at.theta, &at.kernel, target);
         }
         // Weights are compared with those of instances yet to start, so they are not recentred, only kept in range.
         self.instances.weights.iter_mut().for_each(|log| *log = log.clamp(-700.0, 700.0));
@@ -297,6 +351,22 @@ mod tests {
     use super::*;
     use crate::data::{PointsBuf, Row};
     use crate::rng::{Component, rng_of};
+
+    #[test]
+    fn the_published_votes_learn_too_and_stay_shares() {
+        let mut rng = rng_of(12, Component::Synthetic, 0);
+        let points = PointsBuf::from_dense((0..4000).map(|_| rng.open01()).collect(), 2).unwrap();
+        let mut learner = AdaRakerParams::default().compat(true).check().unwrap().start(points.as_points());
+        let (mut at, mut late) = (Scratch::default(), 0);
+        for (i, x) in points.as_points().rows().enumerate() {
+            let class = u32::from(x.get(0) > 0.5);
+            let predicted = learner.predict_then_learn(x.into(), Target::Class(class), &mut at).unwrap();
+            late += usize::from(i >= 1000 && predicted != Target::Class(class));
+            let total: f64 = learner.instances.weights.iter().map(|weight| weight.exp()).sum();
+            assert!(total < 2.0 + learner.instances.weights.len() as f64 && total > 0.0);
+        }
+        assert!(late < 150, "{late} mistakes in the last 1000 points");
+    }
 
     fn stream(n: usize) -> PointsBuf {
         let mut rng = rng_of(6, Component::Synthetic, 0);

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AdaRaker, AdaRakerParams, Ahead, Bogd, BogdParams, Bpas, BpasParams, BsgdM, BsgdMParams, DualSgd, DualSgdParams,
-    Fogd, FogdParams, Forgetron, ForgetronParams, Head, IkOgd, IkOgdParams, Input, Landmarks, Nogd, NogdParams, Ogd,
-    OgdParams, OnlineLearner, OnlineLoss, Perceptron, PerceptronParams, Projectron, ProjectronParams, Rbp, RbpParams,
-    Rrf, RrfParams, Scratch, Target,
+    Fogd, FogdParams, Forgetron, ForgetronParams, Head, IkOgd, IkOgdParams, IkRefresh, IkRefreshParams, Input,
+    Landmarks, Nogd, NogdParams, Ogd, OgdParams, OnlineLearner, OnlineLoss, Perceptron, PerceptronParams, Projectron,
+    ProjectronParams, Rbp, RbpParams, Refresh, Removal, Rrf, RrfParams, Scratch, Target,
 };
 use crate::data::Points;
 use crate::error::{Error, Result};
@@ -136,8 +136,14 @@ params! {
         c: Option<f64> = None,
         /// IK-OGD: form, scale and intercept.
         ik: IkOgdParams = IkOgdParams::default(),
+        /// IK-OGD: when partitionings are renewed; never by default.
+        refresh: Refresh = Refresh::Never,
+        /// Points between renewals, or between tests for drift.
+        refresh_every: u64 = 1000,
         /// IK-OGD: the map.
         map: IsolationMapParams = IsolationMapParams::default(),
+        /// Behave as the programs behind the published figures, where they differ (forgetron, bogd, dualsgd, adaraker).
+        compat: bool = false,
         /// Seed of everything random.
         seed: u64 = 0,
     }
@@ -160,6 +166,35 @@ impl LearnerParams {
             (false, Method::AdaRaker) => OnlineLoss::Logistic,
             (false, _) => OnlineLoss::Hinge,
         })
+    }
+
+    /// What sets the length of steps, for messages: `eta 0.5`, say.
+    pub fn rate(&self) -> String {
+        let eta = |default: f64| format!("eta {:?}", self.eta.unwrap_or(default));
+        match self.method {
+            Method::IkOgd => eta(self.ik.eta),
+            Method::Rrf => eta(RrfParams::default().eta),
+            Method::Ogd => eta(OgdParams::default().eta),
+            Method::Nogd => eta(NogdParams::default().eta),
+            Method::Fogd => eta(FogdParams::default().eta),
+            Method::AdaRaker => eta(AdaRakerParams::default().eta),
+            Method::Bogd => eta(BogdParams::default().eta),
+            Method::Perceptron | Method::Rbp | Method::Forgetron | Method::Projectron | Method::ProjectronPlus => {
+                eta(PerceptronParams::default().eta)
+            }
+            Method::Bpas => format!("C {:?}", self.c.unwrap_or(BpasParams::default().c)),
+            Method::BsgdM => format!("lambda {:?}", self.lambda.unwrap_or(BsgdMParams::default().lambda)),
+            Method::DualSgd => format!("lambda {:?}", self.lambda.unwrap_or_else(|| self.dualsgd_lambda())),
+        }
+    }
+
+    /// Rates of 1/(λt) suit margins, which are bounded; errors of numbers would grow without bound.
+    fn dualsgd_lambda(&self) -> f64 {
+        match self.loss_or_default() {
+            OnlineLoss::Squared => 0.1,
+            OnlineLoss::Absolute | OnlineLoss::Insensitive => 0.01,
+            OnlineLoss::Hinge | OnlineLoss::Logistic => DualSgdParams::default().lambda,
+        }
     }
 
     /// γ of the Gaussian kernel, for methods that need that kernel.
@@ -200,6 +235,11 @@ impl Checked<LearnerParams> {
             kernel.check_points(initial)?;
         }
         Ok(match given.method {
+            Method::IkOgd if given.refresh != Refresh::Never => {
+                let params = IkRefreshParams::default().loss(loss).refresh(given.refresh).every(given.refresh_every);
+                let map = given.map.clone().seed(seed).check()?;
+                AnyLearner::IkRefresh(with_given!(params, given, [eta, epsilon]).check()?.start(&map, initial, run)?)
+            }
             Method::IkOgd => {
                 let params = with_given!(given.ik.clone().loss(loss), given, [eta, epsilon]);
                 let map = given.map.clone().seed(seed).check()?;
@@ -226,7 +266,7 @@ impl Checked<LearnerParams> {
                 AnyLearner::Fogd(params.check()?.start(initial))
             }
             Method::AdaRaker => {
-                let params = AdaRakerParams::default().loss(loss).seed(seed);
+                let params = AdaRakerParams::default().loss(loss).compat(given.compat).seed(seed);
                 let params = with_given!(params, given, [eta, epsilon, lambda, frequencies]);
                 AnyLearner::AdaRaker(params.check()?.start(initial))
             }
@@ -239,7 +279,8 @@ impl Checked<LearnerParams> {
                 AnyLearner::Rbp(with_given!(params, given, [kernel, eta, epsilon, budget]).check()?.start(initial))
             }
             Method::Forgetron => {
-                let params = with_given!(ForgetronParams::default().loss(loss), given, [kernel, eta, epsilon, budget]);
+                let params = ForgetronParams::default().loss(loss).compat(given.compat);
+                let params = with_given!(params, given, [kernel, eta, epsilon, budget]);
                 AnyLearner::Forgetron(params.check()?.start(initial))
             }
             Method::Projectron | Method::ProjectronPlus => {
@@ -256,12 +297,14 @@ impl Checked<LearnerParams> {
                 AnyLearner::BsgdM(with_given!(params, given, [lambda, budget]).check()?.start(initial))
             }
             Method::Bogd => {
-                let params = BogdParams::default().loss(loss).seed(seed);
+                let removal = if given.compat { Removal::Oldest } else { Removal::Uniform };
+                let params = BogdParams::default().loss(loss).removal(removal).seed(seed);
                 let params = with_given!(params, given, [kernel, eta, epsilon, lambda, budget]);
                 AnyLearner::Bogd(params.check()?.start(initial))
             }
             Method::DualSgd => {
-                let params = DualSgdParams::default().loss(loss).gamma(given.gamma()?).seed(seed);
+                let params = DualSgdParams::default().loss(loss).gamma(given.gamma()?).lambda(self.dualsgd_lambda());
+                let params = params.compat(given.compat).seed(seed);
                 let params = with_given!(params, given, [epsilon, lambda, budget, frequencies]);
                 AnyLearner::DualSgd(params.check()?.start(initial))
             }
@@ -304,7 +347,10 @@ macro_rules! any_learner {
         }
     };
 }
-any_learner!(IkOgd, Rrf, Ogd, Nogd, Fogd, AdaRaker, Perceptron, Rbp, Forgetron, Projectron, Bpas, BsgdM, Bogd, DualSgd);
+any_learner!(
+    IkOgd, IkRefresh, Rrf, Ogd, Nogd, Fogd, AdaRaker, Perceptron, Rbp, Forgetron, Projectron, Bpas, BsgdM, Bogd,
+    DualSgd
+);
 
 impl OnlineLearner for AnyLearner {
     fn head(&self) -> &Head {
@@ -324,6 +370,9 @@ impl OnlineLearner for AnyLearner {
     }
     fn map_ahead(&self, points: Points<'_>, run: Run<'_>) -> Result<Ahead> {
         with_learner!(self, learner => learner.map_ahead(points, run))
+    }
+    fn most_ahead(&self) -> usize {
+        with_learner!(self, learner => learner.most_ahead())
     }
     fn n_kept(&self) -> Option<usize> {
         with_learner!(self, learner => learner.n_kept())

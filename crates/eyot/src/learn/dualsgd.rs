@@ -37,6 +37,8 @@ params! {
         epsilon: f64 = 0.0,
         /// Regularisation λ; rates are 1/(λt).
         lambda: f64 = 1e-4,
+        /// As the authors' code: frequencies of standard deviation 2γ, points without a gradient kept with 0.
+        compat: bool = false,
         /// Seed of the frequencies.
         seed: u64 = 0,
     }
@@ -69,7 +71,8 @@ impl Checked<DualSgdParams> {
     /// A learner for points like these.
     pub fn start(self, like: Points<'_>) -> DualSgd {
         let kernel = AnyKernel::Gaussian(Gaussian { gamma: self.gamma });
-        let map = FourierMap::gaussian(self.seed, self.gamma, self.frequencies, like.n_columns(), true);
+        let gamma = if self.compat { 2.0 * self.gamma * self.gamma } else { self.gamma };
+        let map = FourierMap::gaussian(self.seed, gamma, self.frequencies, like.n_columns(), true);
         DualSgd {
             head: Head::new(self.loss, self.epsilon, like.n_columns()),
             expansion: Expansion::new(kernel, like.n_columns(), like.is_sparse()),
@@ -118,7 +121,8 @@ impl OnlineLearner for DualSgd {
         let t = (self.head.steps + 1) as f64;
         self.expansion.shrink((t - 1.0) / t);
         self.linear.shrink((t - 1.0) / t);
-        let Some(step) = self.head.step(&at.scores, target) else { return };
+        let nothing = self.params.compat.then_some(Step { up: 0, down: None, amount: 0.0 });
+        let Some(step) = self.head.step(&at.scores, target).or(nothing) else { return };
         if self.expansion.len() >= self.params.budget {
             self.move_weakest(at);
         }

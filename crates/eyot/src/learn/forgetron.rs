@@ -38,6 +38,8 @@ params! {
         eta: f64 = 0.1,
         /// Most points to keep, B.
         budget: usize = 100,
+        /// Takes the other root where a < 0, as a published package does.
+        compat: bool = false,
     }
 }
 
@@ -106,6 +108,12 @@ fn shrink_factor(a: f64, b: f64, c: f64) -> f64 {
     if a + b + c <= 0.0 { 1.0 } else { -2.0 * c / (b + (b * b - 4.0 * a * c).max(0.0).sqrt()) }
 }
 
+/// The φ of a published package: where a < 0 the larger root, which exceeds 1.
+fn package_factor(a: f64, b: f64, c: f64) -> f64 {
+    let discriminant = b * b - 4.0 * a * c;
+    if a < 0.0 && discriminant >= 0.0 { (-b - discriminant.sqrt()) / (2.0 * a) } else { shrink_factor(a, b, c) }
+}
+
 impl OnlineLearner for Forgetron {
     head_access!();
 
@@ -126,7 +134,8 @@ impl OnlineLearner for Forgetron {
         }
         let (delta, mu) = self.oldest(&mut at.kernel);
         let Account { q, mistakes } = self.account.0;
-        let phi = shrink_factor(delta * delta - 2.0 * delta * mu, 2.0 * delta, q - SHARE * mistakes as f64);
+        let factor = if self.params.compat { package_factor } else { shrink_factor };
+        let phi = factor(delta * delta - 2.0 * delta * mu, 2.0 * delta, q - SHARE * mistakes as f64);
         self.expansion.shrink(phi);
         self.account.0.q += (delta * phi).powi(2) + 2.0 * delta * phi * (1.0 - phi * mu);
         self.expansion.remove(0);
@@ -152,6 +161,8 @@ mod tests {
         assert!((shrink_factor(-1.0, 2.0, -0.5) - 0.292_893_218_813_452_4).abs() < 1e-12);
         assert_eq!(shrink_factor(-1.0, 0.5, -0.5), 1.0);
         assert_eq!(shrink_factor(0.0, 2.0, -0.5), 0.25);
+        assert!((package_factor(-1.0, 2.0, -0.5) - 1.707_106_781_186_547_5).abs() < 1e-12);
+        assert_eq!(package_factor(1.0, 2.0, -0.5), shrink_factor(1.0, 2.0, -0.5));
     }
 
     #[test]

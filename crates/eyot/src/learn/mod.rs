@@ -5,6 +5,7 @@
 
 mod loss;
 mod ik_ogd;
+mod ik_refresh;
 mod linear;
 mod expansion;
 mod perceptron;
@@ -23,6 +24,7 @@ mod adaraker;
 mod any;
 mod model;
 mod progressive;
+mod grid;
 #[cfg(test)]
 mod checks;
 
@@ -47,6 +49,7 @@ use expansion::Expansion;
 pub use fogd::{Fogd, FogdParams};
 pub use forgetron::{Forgetron, ForgetronParams};
 pub use ik_ogd::{Form, IkOgd, IkOgdParams};
+pub use ik_refresh::{IkRefresh, IkRefreshParams, Refresh};
 use linear::Linear;
 pub use loss::{Head, OnlineLoss, Step, Target};
 pub use model::OnlineModel;
@@ -54,8 +57,8 @@ pub use nogd::{Landmarks, Nogd, NogdParams};
 pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};
 pub use progressive::{
-    AHEAD, Tally, Targets, batch, blocks, choose_by_cv, choose_by_pass, evaluate, least, mean_and_deviation,
-    permutation, prequential,
+    AHEAD, Tally, Targets, batch, best_score, blocks, choose_by_cv, choose_by_pass, evaluate, least,
+    mean_and_deviation, permutation, predict, prequential,
 };
 pub use projectron::{Projectron, ProjectronParams};
 pub use rbp::{Rbp, RbpParams};
@@ -157,6 +160,11 @@ pub trait OnlineLearner: Sync {
     fn map_ahead(&self, points: Points<'_>, run: Run<'_>) -> Result<Ahead> {
         let _ = (points, run);
         Ok(Ahead::Nothing)
+    }
+
+    /// Most points that may be mapped ahead now: what [`OnlineLearner::map_ahead`] gives is good for no more.
+    fn most_ahead(&self) -> usize {
+        AHEAD
     }
 
     /// How many points the learner keeps, for those that keep points.

@@ -7,7 +7,7 @@
 
 use crate::data::{Points, PointsBuf};
 use crate::error::{Error, Result};
-use crate::learn::{AnyLearner, Input, LearnerParams, OnlineLearner, Scratch, Target};
+use crate::learn::{AnyLearner, Input, LearnerParams, OnlineLearner, Scratch, Target, check_width};
 use crate::parallel::Run;
 use crate::rng::{Component, rng_of};
 
@@ -116,8 +116,9 @@ pub fn prequential(
 ) -> Result<Tally> {
     same_length(points, targets)?;
     let (mut tally, mut at) = (Tally::default(), Scratch::default());
-    for first in (0..points.n_rows()).step_by(AHEAD) {
-        let block = points.slice(first..(first + AHEAD).min(points.n_rows()));
+    let mut first = 0;
+    while first < points.n_rows() {
+        let block = points.slice(first..(first + learner.most_ahead()).min(points.n_rows()));
         let ahead = learner.map_ahead(block, run)?;
         for row in 0..block.n_rows() {
             let target = targets.get(first + row);
@@ -126,30 +127,42 @@ pub fn prequential(
             tally.add(predicted, target);
             visit(first + row, predicted, &at.scores);
         }
-        run.tick("learn", first + block.n_rows(), points.n_rows())?;
+        first += block.n_rows();
+        run.tick("learn", first, points.n_rows())?;
     }
     Ok(tally)
 }
 
-/// Tests every point with the model as it is.
-pub fn evaluate(
-    learner: &impl OnlineLearner,
-    points: Points<'_>,
-    targets: &Targets,
-    run: Run<'_>,
-    mut visit: impl FnMut(usize, Target, &[f64]),
-) -> Result<Tally> {
-    same_length(points, targets)?;
-    let (mut tally, mut at) = (Tally::default(), Scratch::default());
-    for first in (0..points.n_rows()).step_by(AHEAD) {
+/// What the model as it is says of every point: the prediction, and the score behind it (the lone one, or the best).
+pub fn predict(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -> Result<Vec<(Target, f64)>> {
+    if points.n_rows() > 0 {
+        check_width(learner.head(), points.row(0))?;
+    }
+    let parts = run.map("predict", points.n_rows().div_ceil(AHEAD), |part| {
+        let first = part * AHEAD;
         let block = points.slice(first..(first + AHEAD).min(points.n_rows()));
-        let ahead = learner.map_ahead(block, run)?;
-        for row in 0..block.n_rows() {
+        let ahead = learner.map_ahead(block, run.inner())?;
+        let mut at = Scratch::default();
+        let row = |row: usize| {
             learner.score(Input { row: block.row(row), mapped: ahead.row(row) }, &mut at);
-            let predicted = learner.head().predict(&at.scores);
-            tally.add(predicted, targets.get(first + row));
-            visit(first + row, predicted, &at.scores);
-        }
+            (learner.head().predict(&at.scores), best_score(&at.scores))
+        };
+        Ok((0..block.n_rows()).map(row).collect::<Vec<_>>())
+    })?;
+    Ok(parts.concat())
+}
+
+/// The score behind a prediction: the lone one, or the best.
+pub fn best_score(scores: &[f64]) -> f64 {
+    scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// Tests every point with the model as it is.
+pub fn evaluate(learner: &impl OnlineLearner, points: Points<'_>, targets: &Targets, run: Run<'_>) -> Result<Tally> {
+    same_length(points, targets)?;
+    let mut tally = Tally::default();
+    for (row, (predicted, _)) in predict(learner, points, run)?.into_iter().enumerate() {
+        tally.add(predicted, targets.get(row));
     }
     Ok(tally)
 }
@@ -169,7 +182,7 @@ pub fn blocks(
     for first in (0..points.n_rows()).step_by(block.max(1)) {
         let rows: Vec<usize> = (first..(first + block.max(1)).min(points.n_rows())).collect();
         let (part, wanted) = (points.slice(first..first + rows.len()), targets.select(&rows));
-        let tested = evaluate(learner, part, &wanted, run, |_, _, _| ())?;
+        let tested = evaluate(learner, part, &wanted, run)?;
         tally.points += tested.points;
         tally.mistakes += tested.mistakes;
         tally.squared += tested.squared;
@@ -187,7 +200,7 @@ pub fn batch(
     run: Run<'_>,
 ) -> Result<Tally> {
     prequential(learner, train.0, train.1, run, |_, _, _| ())?;
-    evaluate(learner, test.0, test.1, run, |_, _, _| ())
+    evaluate(learner, test.0, test.1, run)
 }
 
 /// A random order of n points, the one of a numbered run.
@@ -225,22 +238,21 @@ pub fn choose_by_cv(
             format!("{folds}-fold cross-validation needs at least {folds} points, but there are {}", rows.len());
         return Err(Error::Data(message));
     }
-    let mut errors = vec![0.0; candidates.len()];
-    for fold in 0..folds {
+    let split = |fold: usize| {
         let (mut training, mut testing) = (Vec::new(), Vec::new());
         for (i, &row) in rows.iter().enumerate() {
             if i % folds == fold { testing.push(row) } else { training.push(row) }
         }
-        let (train, test) = (pick(points, &training), pick(points, &testing));
-        let (wanted, truth) = (targets.select(&training), targets.select(&testing));
-        for (params, error) in candidates.iter().zip(&mut errors) {
-            let mut learner = params.clone().check()?.start(train.as_points(), run.inner())?;
-            let sets = ((train.as_points(), &wanted), (test.as_points(), &truth));
-            *error += finite_error(batch(&mut learner, sets.0, sets.1, run.inner()), params.regress)? / folds as f64;
-        }
-        run.tick("cross-validate", fold + 1, folds)?;
-    }
-    Ok(errors)
+        [training, testing].map(|rows| (pick(points, &rows), targets.select(&rows)))
+    };
+    let parts: Vec<[(PointsBuf, Targets); 2]> = (0..folds).map(split).collect();
+    let errors = run.map("cross-validate", candidates.len() * folds, |i| {
+        let (params, [train, test]) = (&candidates[i / folds], &parts[i % folds]);
+        let mut learner = params.clone().check()?.start(train.0.as_points(), run.inner())?;
+        let sets = ((train.0.as_points(), &train.1), (test.0.as_points(), &test.1));
+        finite_error(batch(&mut learner, sets.0, sets.1, run.inner()), params.regress)
+    })?;
+    Ok(errors.chunks_exact(folds).map(|errors| errors.iter().sum::<f64>() / folds as f64).collect())
 }
 
 /// The error of every candidate in one prequential pass over these points, less being better; infinite if it diverges.
@@ -315,13 +327,8 @@ mod tests {
             let mut other = start(&points);
             let blocked = blocks(&mut other, points.as_points(), &targets, block, run, |_| ()).unwrap();
             assert!(block > 1 || blocked == tally);
-            let scores = |learner: &AnyLearner| {
-                let mut all = Vec::new();
-                evaluate(learner, points.as_points(), &targets, run, |_, _, scores| all.extend_from_slice(scores))
-                    .unwrap();
-                all
-            };
-            assert_eq!(scores(&one), scores(&other));
+            let all = |learner: &AnyLearner| predict(learner, points.as_points(), run).unwrap();
+            assert_eq!(all(&one), all(&other));
         }
     }
 

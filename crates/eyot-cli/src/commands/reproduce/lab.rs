@@ -141,13 +141,7 @@ impl<'a> Lab<'a> {
     /// The points and classes of a data set whose classes stand in the column `label`.
     pub(super) fn classes(&mut self, set: &str, scale: Scale) -> anyhow::Result<Option<Labelled>> {
         let Some(table) = self.table(set)? else { return Ok(None) };
-        let column = label_of(&table).with_context(|| set.to_owned())?;
-        let mut classes = Classes::default();
-        let numbers = classes.numbers_or_insert(&column, 0)?;
-        let sorted = classes.sort();
-        let numbers = numbers.iter().map(|&class| sorted[class as usize]).collect();
-        let points = encoded(&table, scale).with_context(|| set.to_owned())?;
-        Ok(Some(Labelled { points, targets: Targets::Classes(numbers, classes) }))
+        labelled(&table, scale).with_context(|| set.to_owned()).map(Some)
     }
 
     /// The points and numbers of a regression whose target stands in the column `label`.
@@ -194,6 +188,16 @@ impl<'a> Lab<'a> {
         self.current().cells.push(cell);
         Ok(ours)
     }
+}
+
+/// The points and classes of a table whose classes stand in the column `label`.
+pub(super) fn labelled(table: &Table, scale: Scale) -> anyhow::Result<Labelled> {
+    let column = label_of(table)?;
+    let mut classes = Classes::default();
+    let numbers = classes.numbers_or_insert(&column, 0)?;
+    let sorted = classes.sort();
+    let numbers = numbers.iter().map(|&class| sorted[class as usize]).collect();
+    Ok(Labelled { points: encoded(table, scale)?, targets: Targets::Classes(numbers, classes) })
 }
 
 fn label_of(table: &Table) -> anyhow::Result<TableColumn> {

@@ -9,10 +9,14 @@ mod lab;
 mod results;
 
 mod batch;
-
+mod drift;
+mod online;
 mod p1_figure2;
+mod p1_table5;
 mod p1_table7;
 mod p1_table8;
+mod p2_table1;
+mod p2_table2;
 mod p3;
 mod p3_figure5;
 mod p3_figure6;
@@ -41,8 +45,11 @@ use results::{Cell, Results};
 /// All experiments, in the order of the papers.
 const EXPERIMENTS: &[Experiment] = &[
     p1_figure2::EXPERIMENT,
+    p1_table5::EXPERIMENT,
     p1_table7::EXPERIMENT,
     p1_table8::EXPERIMENT,
+    p2_table1::EXPERIMENT,
+    p2_table2::EXPERIMENT,
     p3_table2::EXPERIMENT,
     p3_table3::EXPERIMENT,
     p3_figure5::EXPERIMENT,
@@ -55,6 +62,7 @@ const EXPERIMENTS: &[Experiment] = &[
     p4_figure1::FIGURE2,
     psi_auto::EXPERIMENT,
     threshold_auto::EXPERIMENT,
+    drift::EXPERIMENT,
 ];
 
 /// A table or figure of a paper.
