@@ -30,11 +30,11 @@ const PUBLISHED: [(&str, [f64; 5]); 4] = [
 ];
 
 /// Points that parameters are chosen on, in full and for a short answer.
-const CV_POINTS: [usize; 2] = [10_000, 2000];
+const CV_POINTS: [usize; 2] = [10_000, 5000];
 /// The same for methods that keep points, which are slow.
 const CV_POINTS_SLOW: [usize; 2] = [4000, 1000];
 /// Training points of a short answer.
-const QUICK_TRAIN: usize = 10_000;
+const QUICK_TRAIN: usize = 20_000;
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for (name, published) in PUBLISHED {
@@ -48,7 +48,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
          Gaussians with 50 orthogonal frequencies each, lambda by cross-validation",
     );
     if lab.quick() {
-        lab.note("quick: 10,000 training points and parameters chosen on few points, so accuracies are lower");
+        lab.note("quick: 20,000 training points and parameters chosen on few points, so accuracies are lower");
     }
     Ok(())
 }
