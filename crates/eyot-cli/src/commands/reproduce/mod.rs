@@ -3,9 +3,7 @@
 //! One experiment is one file with an [`Experiment`] and one line of the list below; what it needs comes from the
 //! [`Lab`], which keeps every finished cell in a file, so that a run that was stopped goes on where it was.
 
-#[allow(dead_code, reason = "experiments that use all of it come one by one")]
 mod lab;
-#[allow(dead_code, reason = "experiments that use all of it come one by one")]
 mod results;
 
 mod batch;
@@ -87,7 +85,6 @@ struct Measure {
     tolerance: f64,
 }
 
-#[allow(dead_code, reason = "experiments that use all of it come one by one")]
 impl Measure {
     /// An accuracy, AUC or rate between 0 and 1, compared as the papers' reading rule says.
     const fn share(name: &'static str) -> Self {
