@@ -218,8 +218,8 @@ impl F32x16 for Avx2 {
     }
 }
 
-/// Runs a generic function for the best instruction set of this processor: `on_best!(function::<R>(arguments…))` where
-/// `function<V: F32x16, …>` is `#[inline(always)]`.
+/// `dispatch! { fn name = generic<const R: usize>(arguments…) }` makes `name(path, arguments…)`, which runs
+/// `generic<V: F32x16, …>`, an `#[inline(always)]` function, compiled for the instruction set of the path.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $vis:vis fn $name:ident = $generic:ident $(<$(const $const:ident: usize),+>)? ($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?) => {
         $(#[$doc])*

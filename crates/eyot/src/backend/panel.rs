@@ -83,7 +83,7 @@ impl Standing {
 }
 
 impl Panel {
-    /// The centres `centre(lane, j)` of up to 16 partitionings; `None` where there is none.
+    /// The centres of up to 16 partitionings: `centre(lane, j, z)` fills in `z`, or returns that there is none.
     pub(crate) fn new(
         d: usize,
         psi: usize,
