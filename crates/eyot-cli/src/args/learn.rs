@@ -2,10 +2,7 @@
 
 use anyhow::Context;
 use clap::Args;
-use eyot::{
-    AnyKernel, Chi2, Gaussian, Intersection, Landmarks, Laplacian, LearnerParams, Method, OnlineLoss, Polynomial,
-    Refresh,
-};
+use eyot::{AnyKernel, Landmarks, LearnerParams, Method, OnlineLoss, Refresh};
 
 use super::CellArgs;
 
@@ -72,7 +69,7 @@ pub(crate) struct LearnerArgs {
     /// gaussian exp(−γ‖x−y‖²), laplacian exp(−γ‖x−y‖₁), polynomial (γ·x·y + 1)², chi2, intersection. fogd knows the
     /// first two; bsgd-m and dualsgd the first.
     #[arg(long, value_name = "NAME", default_value = "gaussian",
-          value_parser = ["gaussian", "laplacian", "polynomial", "chi2", "intersection"])]
+          value_parser = AnyKernel::NAMES)]
     kernel: String,
 
     /// γ of the kernel [default: 1; laplacian: ln ψ / columns; polynomial: 1 / columns]
@@ -155,19 +152,7 @@ impl LearnerArgs {
     /// The parameters of a method for points of so many columns.
     pub(crate) fn params(&self, method: Method, columns: usize, seed: u64) -> anyhow::Result<LearnerParams> {
         let psi = self.psi();
-        let kernel = match self.kernel.as_str() {
-            "laplacian" => AnyKernel::Laplacian(match self.gamma {
-                Some(lambda) => Laplacian { lambda },
-                None => Laplacian::of_psi(psi as f64, columns),
-            }),
-            "polynomial" => {
-                let kernel = Polynomial::of_columns(columns);
-                AnyKernel::Polynomial(Polynomial { alpha: self.gamma.unwrap_or(kernel.alpha), ..kernel })
-            }
-            "chi2" => AnyKernel::Chi2(Chi2 {}),
-            "intersection" => AnyKernel::Intersection(Intersection {}),
-            _ => AnyKernel::Gaussian(Gaussian { gamma: self.gamma.unwrap_or(1.0) }),
-        };
+        let kernel = AnyKernel::named(&self.kernel, self.gamma, psi, columns)?;
         let is_default = self.kernel == "gaussian" && self.gamma.is_none();
         let landmarks = if self.landmarks == "uniform" { Landmarks::Uniform } else { Landmarks::FirstViolations };
         let map = self.cells.params(psi, seed).context("isolation map")?.into_inner();

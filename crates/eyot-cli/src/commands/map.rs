@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use eyot::{Encoder, IsolationMap, IsolationMapParams, ModelReader, ModelWriter, Persist};
+use anyhow::Context;
+use eyot::{MapModel, ModelReader};
 use eyot_io::{AtomicFile, CodesWriter, Format, is_model_file, load_model, output_format};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::args::{CellArgs, DataArgs, OutputArgs, RunArgs, SaveArgs};
 use crate::fit::{encode, fit_map};
@@ -97,29 +97,6 @@ pub(crate) struct Args {
     run: RunArgs,
 }
 
-/// What the kind of such a model is called.
-const KIND: &str = "map";
-
-/// All that turns raw rows into codes.
-struct Model {
-    encoder: Encoder,
-    map: IsolationMap,
-}
-
-#[derive(Serialize)]
-struct Parameters<'a> {
-    #[serde(flatten)]
-    map: &'a IsolationMapParams,
-    scale: Value,
-    missing: Value,
-}
-
-#[derive(Serialize)]
-struct TrainedOn {
-    rows: usize,
-    columns: usize,
-}
-
 #[derive(Serialize)]
 struct Own {
     t: usize,
@@ -138,7 +115,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     };
     let mut model_file = args.save.save.as_ref().map(AtomicFile::create).transpose()?;
     let (mut input, model) = if let Some(path) = args.model.as_ref().or(args.load.as_ref()) {
-        let model = Model::load(path)?;
+        let model = load(path)?;
         (Input::for_encoder(&args.data, &model.encoder), model)
     } else {
         if is_model_file(&args.data.data) {
@@ -148,7 +125,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         let params = args.cells.params(args.psi, args.run.seed)?;
         let mut input = Input::again(&args.data);
         let (encoder, map) = fit_map(&mut input, &args.data, &params, &job)?;
-        (input, Model { encoder, map })
+        (input, MapModel { encoder, map })
     };
     if let Some(file) = &mut model_file {
         let bytes = model.to_bytes()?;
@@ -210,29 +187,8 @@ impl Args {
     }
 }
 
-impl Model {
-    fn parameters(&self) -> Parameters<'_> {
-        let mut encoder = serde_json::to_value(self.encoder.params()).unwrap_or_default();
-        Parameters { map: self.map.params(), scale: encoder["scale"].take(), missing: encoder["missing"].take() }
-    }
-
-    fn load(path: &Path) -> anyhow::Result<Self> {
-        let name = || path.display().to_string();
-        let bytes = load_model(path)?;
-        let read = || {
-            let from = ModelReader::parse(&bytes)?;
-            from.expect_kind(KIND)?;
-            Ok(Self { encoder: Encoder::load(&from, "encoder")?, map: IsolationMap::load(&from, "map")? })
-        };
-        read().map_err(|error: eyot::Error| anyhow::Error::new(error).context(name()))
-    }
-
-    fn to_bytes(&self) -> eyot::Result<Vec<u8>> {
-        let mut out = ModelWriter::new(KIND);
-        out.put_json("parameters", &self.parameters());
-        out.put_json("trained_on", &TrainedOn { rows: self.encoder.n_rows(), columns: self.encoder.n_columns() });
-        self.encoder.save(&mut out, "encoder");
-        self.map.save(&mut out, "map");
-        out.finish()
-    }
+fn load(path: &Path) -> anyhow::Result<MapModel> {
+    let bytes = load_model(path)?;
+    let read = || MapModel::load(&ModelReader::parse(&bytes)?);
+    read().with_context(|| path.display().to_string())
 }

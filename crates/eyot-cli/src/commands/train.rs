@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Context;
 use eyot::{
     Classes, Classifier, ClassifierModel, ClassifierTuning, Confusion, PointsBuf, Table,
-    TableColumn, TunedClassifier, check_not_negative, rng_of, stratified_folds,
+    TableColumn, TunedClassifier, balanced_weights, check_not_negative, class_counts, rng_of, stratified_folds,
 };
 
 use crate::args::DataArgs;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     if args.needs_not_negative() {
         check_not_negative(rows.points.as_points()).map_err(|error| named(error, &encoder)).with_context(context)?;
     }
-    let weights = args.balance.then(|| balanced(&rows.labels, classes.len()));
+    let weights = args.balance.then(|| balanced_weights(&rows.labels, classes.len()));
     let start = Instant::now();
     let tuned = job.timed(Phase::Fit, || tune(args, &rows, &classes, weights.as_deref(), &job)).with_context(context)?;
     let tuning_seconds = start.elapsed().as_secs_f64();
@@ -135,21 +135,6 @@ fn collect(
         Ok(())
     })?;
     Ok(all.ok_or(eyot::Error::Empty)?)
-}
-
-/// How many rows each class has.
-fn class_counts(labels: &[u32], n_classes: usize) -> Vec<usize> {
-    let mut counts = vec![0; n_classes];
-    for &label in labels {
-        counts[label as usize] += 1;
-    }
-    counts
-}
-
-/// Factors of C that make every class count alike.
-fn balanced(labels: &[u32], n_classes: usize) -> Vec<f64> {
-    let counts = class_counts(labels, n_classes);
-    counts.iter().map(|&count| labels.len() as f64 / (n_classes * count) as f64).collect()
 }
 
 /// Cross-validates, unless there is nothing to choose and a test file to measure on.

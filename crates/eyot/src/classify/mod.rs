@@ -135,6 +135,21 @@ impl ClassifierParams {
     }
 }
 
+/// How many rows each class has.
+pub fn class_counts(labels: &[u32], n_classes: usize) -> Vec<usize> {
+    let mut counts = vec![0; n_classes];
+    for &label in labels {
+        counts[label as usize] += 1;
+    }
+    counts
+}
+
+/// Factors of C that make every class count alike.
+pub fn balanced_weights(labels: &[u32], n_classes: usize) -> Vec<f64> {
+    let counts = class_counts(labels, n_classes);
+    counts.iter().map(|&count| labels.len() as f64 / (n_classes * count) as f64).collect()
+}
+
 /// A fitted head, and whether its solver met its stop rule.
 #[derive(Debug)]
 pub struct HeadFit {

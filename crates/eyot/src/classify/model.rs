@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Classifier, ClassifierParams};
-use crate::data::{Classes, Encoder};
-use crate::error::Result;
+use super::{Classifier, ClassifierParams, HeadFit};
+use crate::data::{Classes, Encoder, PointsBuf};
+use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
+use crate::parallel::Run;
+use crate::params::Checked;
+use crate::tune::Folds;
 
 /// A classifier of raw rows.
 #[derive(Debug, Clone)]
@@ -30,6 +33,31 @@ struct TrainedOn {
 impl ClassifierModel {
     /// What models of this kind are called in their files.
     pub const KIND: &'static str = "classifier";
+
+    /// Fits on all rows, encoded, with their class numbers; also says whether the solver met its stop rule. With
+    /// `folds`, probabilities are learned on rows held out.
+    pub fn fit(
+        params: &Checked<ClassifierParams>,
+        encoder: Encoder,
+        classes: Classes,
+        (points, labels): (&PointsBuf, &[u32]),
+        folds: Option<&Folds>,
+        run: Run<'_>,
+    ) -> Result<(Self, bool)> {
+        if classes.len() < 2 {
+            let only = classes.names().first().map_or("", String::as_str);
+            let message = format!("all rows are of class `{only}`, and one class cannot be told from others");
+            return Err(Error::Data(message));
+        }
+        let map = params.fit_map(points.as_points(), run)?;
+        let HeadFit { head, converged } =
+            params.fit_head(&map.encode(points.as_points(), run)?, labels, classes.len(), None, run)?;
+        let mut classifier = Classifier::new(map, head);
+        if let Some(folds) = folds {
+            classifier = classifier.calibrated(params.calibrate(points, labels, classes.len(), folds, run)?);
+        }
+        Ok((Self { encoder, classes, params: params.clone().into_inner(), classifier }, converged))
+    }
 
     /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -67,7 +95,6 @@ mod tests {
     use super::*;
     use crate::data::{Column, EncoderParams, Table, TableColumn};
     use crate::map::IsolationMapParams;
-    use crate::parallel::Run;
     use crate::solve::LinearSvmParams;
 
     #[test]
@@ -92,8 +119,9 @@ mod tests {
         let points = encoder.encode(&table).unwrap();
         let params =
             ClassifierParams::IkSvm { map: IsolationMapParams::default().psi(8), svm: LinearSvmParams::default() };
-        let classifier = params.clone().check().unwrap().fit(points.as_points(), &labels, 2, Run::single()).unwrap();
-        let bytes = ClassifierModel { encoder, classes, params, classifier }.to_bytes().unwrap();
+        let params = params.check().unwrap();
+        let fit = ClassifierModel::fit(&params, encoder, classes, (&points, &labels), None, Run::single());
+        let bytes = fit.unwrap().0.to_bytes().unwrap();
         let model = ClassifierModel::load(&ModelReader::parse(&bytes).unwrap()).unwrap();
         assert_eq!(model.to_bytes().unwrap(), bytes);
         let points = model.encoder.encode(&table).unwrap();

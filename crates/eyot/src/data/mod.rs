@@ -8,7 +8,10 @@ mod points;
 mod table;
 
 pub use bag::Bags;
-pub use encoder::{EncodeCounts, Encoder, EncoderFit, EncoderParams, InputKind, LeftOut, Missing, Note, Roles, Scale};
+pub use encoder::{
+    ArrayPlan, EncodeCounts, Encoded, Encoder, EncoderFit, EncoderParams, InputKind, LeftOut, Missing, Note, RawArray,
+    RawRows, RawValues, Roles, Scale,
+};
 pub use features::Features;
 pub use label::{Classes, regression_targets};
 pub use points::{Points, PointsBuf, Real, Row, SparseRow, Values};

@@ -4,9 +4,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::label::number_text;
 use super::points::PointsBuf;
 use crate::error::{Error, Result};
+use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 
 /// A batch of raw rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +75,23 @@ impl TextColumn {
         chosen
     }
 
+    /// Adds the cells of another column, numbering new levels by first appearance.
+    pub fn append(&mut self, more: &Self) {
+        let new_codes: Vec<u32> = more
+            .levels
+            .iter()
+            .map(|level| {
+                let known = self.levels.iter().position(|own| own == level);
+                known.unwrap_or_else(|| {
+                    self.levels.push(level.clone());
+                    self.levels.len() - 1
+                }) as u32
+            })
+            .collect();
+        let code = |&code: &u32| if code == Self::MISSING { code } else { new_codes[code as usize] };
+        self.codes.extend(more.codes.iter().map(code));
+    }
+
     /// The text of a row, `None` if it is missing.
     pub fn get(&self, row: usize) -> Option<&str> {
         let code = self.codes[row];
@@ -105,6 +125,18 @@ impl Column {
         match self {
             Self::Numbers(values) => values.len(),
             Self::Text(text) => text.codes.len(),
+        }
+    }
+
+    /// The cells of some rows.
+    ///
+    /// # Panics
+    /// If the range leaves the column.
+    #[must_use]
+    pub fn slice(&self, rows: std::ops::Range<usize>) -> Self {
+        match self {
+            Self::Numbers(values) => Self::Numbers(values[rows].to_vec()),
+            Self::Text(text) => Self::Text(text.select(&rows.collect::<Vec<_>>())),
         }
     }
 
@@ -170,6 +202,30 @@ impl Table {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
     }
 
+    /// Adds the rows of a table with the same columns, in the same order.
+    ///
+    /// # Errors
+    /// If the columns differ; then nothing is added.
+    pub fn append(&mut self, more: &Self) -> Result<()> {
+        let kind = |column: &TableColumn| (column.name.clone(), matches!(column.values, Column::Text(_)));
+        let kinds = |table: &Self| (table.columns.iter().map(kind).collect::<Vec<_>>(), table.sparse.is_some());
+        if kinds(self) != kinds(more) {
+            return Err(Error::Data("rows that are put together must have the same columns".into()));
+        }
+        for (column, more) in self.columns.iter_mut().zip(&more.columns) {
+            match (&mut column.values, &more.values) {
+                (Column::Numbers(all), Column::Numbers(more)) => all.extend_from_slice(more),
+                (Column::Text(all), Column::Text(more)) => all.append(more),
+                _ => unreachable!("the kinds are the same"),
+            }
+        }
+        if let (Some(all), Some(more)) = (&mut self.sparse, &more.sparse) {
+            more.as_points().rows().for_each(|row| all.push(row));
+        }
+        self.n_rows += more.n_rows;
+        Ok(())
+    }
+
     /// A new table with the rows named (counted within this table), in that order. It keeps the number of the first
     /// row, although its rows are no longer consecutive.
     ///
@@ -190,6 +246,54 @@ impl Table {
             columns: columns.collect(),
             sparse: self.sparse.as_ref().map(|sparse| sparse.select(rows)),
         }
+    }
+}
+
+/// The JSON part of a stored table; cells are tensors.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    first_row: usize,
+    n_rows: usize,
+    sparse: bool,
+    /// Names, and the levels of text.
+    columns: Vec<(String, Option<Vec<String>>)>,
+}
+
+impl Persist for Table {
+    fn save(&self, out: &mut ModelWriter, prefix: &str) {
+        let levels = |column: &Column| match column {
+            Column::Numbers(_) => None,
+            Column::Text(text) => Some(text.levels.clone()),
+        };
+        let columns = self.columns.iter().map(|column| (column.name.clone(), levels(&column.values))).collect();
+        let Self { first_row, n_rows, sparse, .. } = self;
+        out.put_json(prefix, &Stored { first_row: *first_row, n_rows: *n_rows, sparse: sparse.is_some(), columns });
+        for (at, column) in self.columns.iter().enumerate() {
+            match &column.values {
+                Column::Numbers(values) => out.put_f64(&format!("{prefix}.{at}"), values),
+                Column::Text(text) => out.put_u32(&format!("{prefix}.{at}"), &text.codes),
+            }
+        }
+        if let Some(sparse) = sparse {
+            sparse.save(out, &format!("{prefix}.sparse"));
+        }
+    }
+
+    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
+        let Stored { first_row, n_rows, sparse, columns } = from.json(prefix)?;
+        let column = |(at, (name, levels)): (usize, (String, Option<Vec<String>>))| {
+            let part = format!("{prefix}.{at}");
+            let values = match levels {
+                None => Column::Numbers(from.f64s(&part)?),
+                Some(levels) => Column::Text(TextColumn { levels, codes: from.u32s(&part)? }),
+            };
+            Ok(TableColumn { name, values })
+        };
+        let columns = columns.into_iter().enumerate().map(column).collect::<Result<_>>()?;
+        let sparse = sparse.then(|| PointsBuf::load(from, &format!("{prefix}.sparse"))).transpose()?;
+        let table = Self { first_row, n_rows, columns, sparse };
+        table.check().map_err(|error| bad_part(prefix, &error.to_string()))?;
+        Ok(table)
     }
 }
 
@@ -217,5 +321,12 @@ mod tests {
         assert_eq!(chosen.column("x"), Some(&Column::Numbers(vec![4.0, 2.0, 1.0])));
         let expected = TextColumn { levels: vec!["c".into()], codes: vec![0, TextColumn::MISSING, 0] };
         assert_eq!(chosen.column("s"), Some(&Column::Text(expected)));
+        let mut twice = chosen.clone();
+        twice.append(&table.select(&[3])).unwrap();
+        assert_eq!(twice, table.select(&[4, 2, 1, 3]));
+        let mut out = ModelWriter::new("test");
+        chosen.save(&mut out, "rows");
+        let bytes = out.finish().unwrap();
+        assert_eq!(Table::load(&ModelReader::parse(&bytes).unwrap(), "rows").unwrap(), chosen);
     }
 }

@@ -81,10 +81,10 @@ impl FromStr for DetectMethod {
 #[serde(default, deny_unknown_fields)]
 pub struct DetectorParams {
     method: DetectMethod,
-    psi: Option<usize>,
+    pub(super) psi: Option<usize>,
     max_psi: Option<usize>,
-    t: usize,
-    seed: u64,
+    pub(super) t: usize,
+    pub(super) seed: u64,
     sigma: Option<f64>,
     nu: f64,
     landmarks: LandmarkDraw,

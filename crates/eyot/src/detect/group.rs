@@ -19,7 +19,8 @@ use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::Checked;
-use crate::score::Threshold;
+use crate::partition::Partition;
+use crate::score::{Contamination, Threshold};
 
 /// A fitted detector of odd groups.
 #[derive(Debug, Clone)]
@@ -107,7 +108,28 @@ pub struct GroupModel {
     pub threshold: Threshold,
 }
 
+/// ψ of the first level when none is given: enough balls to tell a group's kinds of rows apart.
+const LEVEL_1_PSI: usize = 64;
+
 impl GroupModel {
+    /// Fits on all rows, encoded, and scores their groups; see [`GroupDetector::fit_score`]. Level 1 has the ψ, t and
+    /// seed of level 2.
+    pub fn fit(
+        level2: &Checked<DetectorParams>,
+        contamination: Contamination,
+        bag: String,
+        encoder: Encoder,
+        points: Points<'_>,
+        groups: (&[u32], usize),
+        run: Run<'_>,
+    ) -> Result<(Self, Vec<f64>)> {
+        let psi = level2.psi.unwrap_or(LEVEL_1_PSI);
+        let level1 = IsolationMapParams::default().partition(Partition::Sphere).psi(psi).t(level2.t).seed(level2.seed);
+        let (detector, scores) = GroupDetector::fit_score(&level1.check()?, level2, points, groups.0, groups.1, run)?;
+        let threshold = detector.detector().threshold(&scores, contamination)?;
+        Ok((Self { params: level2.clone().into_inner(), bag, encoder, detector, threshold }, scores))
+    }
+
     /// What the model file says it is.
     pub const KIND: &'static str = "group-detector";
 
@@ -158,7 +180,6 @@ impl Persist for GroupDetector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::partition::Partition;
     use crate::rng::{Component, rng_of};
 
     /// 40 groups of 20 rows, half of each at −2 and half at 2; the last group has all its rows at 2, every one normal.

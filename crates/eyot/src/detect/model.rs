@@ -2,11 +2,13 @@
 
 use serde_json::json;
 
-use super::{AnyDetector, Detector, DetectorParams, Explainer};
-use crate::data::Encoder;
+use super::{AnyDetector, Detector, DetectorParams, Explainer, Share};
+use crate::data::{Encoder, Points};
 use crate::error::{ColumnRef, Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist};
-use crate::score::Threshold;
+use crate::parallel::Run;
+use crate::params::Checked;
+use crate::score::{Contamination, Threshold};
 
 /// Everything from the encoder to the threshold.
 #[derive(Debug, Clone)]
@@ -26,6 +28,27 @@ pub struct DetectorModel {
 impl DetectorModel {
     /// What the model file says it is.
     pub const KIND: &'static str = "detector";
+
+    /// Fits on all rows, encoded, and scores them.
+    pub fn fit(
+        params: &Checked<DetectorParams>,
+        contamination: Contamination,
+        encoder: Encoder,
+        points: Points<'_>,
+        run: Run<'_>,
+    ) -> Result<(Self, Vec<f64>)> {
+        let (detector, scores) = params.fit_score(points, run)?;
+        let threshold = detector.threshold(&scores, contamination)?;
+        let explainer = Explainer::fit(points, &scores, params.seed);
+        let params = params.clone().into_inner();
+        Ok((Self { params, encoder, detector, threshold, explainer }, scores))
+    }
+
+    /// The parts of the raw columns in the oddness of encoded rows, and the names of these columns.
+    pub fn explain(&self, points: Points<'_>, run: Run<'_>) -> Result<(Vec<String>, Vec<Vec<Share>>)> {
+        let (names, sources) = Self::sources(&self.encoder);
+        Ok((names, self.explainer.explain(&self.detector, points, &sources, run)?))
+    }
 
     /// The bytes of a model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -84,8 +107,6 @@ impl DetectorModel {
 mod tests {
     use super::*;
     use crate::data::{Column, EncoderParams, Table, TableColumn, TextColumn};
-    use crate::parallel::Run;
-    use crate::score::Contamination;
 
     fn table() -> Table {
         let text: TextColumn = (0..60).map(|i| Some(if i % 3 == 0 { "red" } else { "blue" })).collect();
@@ -106,11 +127,8 @@ mod tests {
     fn model() -> (DetectorModel, Vec<f64>) {
         let encoder = EncoderParams::default().check().unwrap().fit(&table()).unwrap();
         let points = encoder.encode(&table()).unwrap();
-        let params = DetectorParams::default().t(20);
-        let (detector, scores) = params.clone().check().unwrap().fit_score(points.as_points(), Run::single()).unwrap();
-        let threshold = Threshold::fit(&scores, Contamination::Share(0.1)).unwrap();
-        let explainer = Explainer::fit(points.as_points(), &scores, 0);
-        (DetectorModel { params, encoder, detector, threshold, explainer }, scores)
+        let params = DetectorParams::default().t(20).check().unwrap();
+        DetectorModel::fit(&params, Contamination::Share(0.1), encoder, points.as_points(), Run::single()).unwrap()
     }
 
     #[test]

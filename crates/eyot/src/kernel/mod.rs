@@ -68,6 +68,31 @@ impl AnyKernel {
         }
     }
 
+    /// The names of all kernels.
+    pub const NAMES: [&'static str; 5] = ["gaussian", "laplacian", "polynomial", "chi2", "intersection"];
+
+    /// The kernel of a name for points of so many columns. Without γ: 1 (gaussian), ln ψ / columns (laplacian) or
+    /// 1 / columns (polynomial).
+    pub fn named(name: &str, gamma: Option<f64>, psi: usize, columns: usize) -> Result<Self> {
+        Ok(match name {
+            "gaussian" => Self::Gaussian(Gaussian { gamma: gamma.unwrap_or(1.0) }),
+            "laplacian" => Self::Laplacian(match gamma {
+                Some(lambda) => Laplacian { lambda },
+                None => Laplacian::of_psi(psi as f64, columns),
+            }),
+            "polynomial" => {
+                let kernel = Polynomial::of_columns(columns);
+                Self::Polynomial(Polynomial { alpha: gamma.unwrap_or(kernel.alpha), ..kernel })
+            }
+            "chi2" => Self::Chi2(Chi2 {}),
+            "intersection" => Self::Intersection(Intersection {}),
+            other => {
+                let expected = format!("one of {}", Self::NAMES.join(", "));
+                return Err(Error::Param { name: "kernel", expected, got: other.into() });
+            }
+        })
+    }
+
     /// Refuses parameters outside their range.
     pub fn check(&self) -> Result<()> {
         match *self {

@@ -125,6 +125,25 @@ impl Head {
         })
     }
 
+    /// What the scores say of every class so far, as shares that sum to 1: the logistic function of one score, the
+    /// softmax of several. Probabilities where the loss is logistic; else only in the order of the scores.
+    pub fn shares(&self, scores: &[f64]) -> Vec<f64> {
+        match self.classes {
+            0 => vec![],
+            1 => vec![1.0],
+            2 => {
+                let second = 1.0 / (1.0 + (-scores[0]).exp());
+                vec![1.0 - second, second]
+            }
+            _ => {
+                let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let powers: Vec<f64> = scores.iter().map(|score| (score - highest).exp()).collect();
+                let sum: f64 = powers.iter().sum();
+                powers.iter().map(|power| power / sum).collect()
+            }
+        }
+    }
+
     /// The margin m of a class, and the runner-up if there are more than two classes.
     pub fn margin(&self, scores: &[f64], class: u32) -> (f64, Option<usize>) {
         if self.n_scores() == 1 {

@@ -24,6 +24,7 @@ mod adaraker;
 mod any;
 mod model;
 mod progressive;
+mod stream;
 mod grid;
 #[cfg(test)]
 mod checks;
@@ -58,11 +59,12 @@ pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};
 pub use progressive::{
     AHEAD, Tally, Targets, batch, best_score, blocks, choose_by_cv, choose_by_pass, evaluate, least,
-    mean_and_deviation, permutation, predict, prequential,
+    mean_and_deviation, permutation, predict, prequential, scores,
 };
 pub use projectron::{Projectron, ProjectronParams};
 pub use rbp::{Rbp, RbpParams};
 pub use rrf::{Rrf, RrfParams};
+pub use stream::{InitialRows, KernelChoice, OnlineStream, StreamSettings};
 
 /// Most points that a budget may allow.
 pub(crate) const MAX_BUDGET: usize = 1_000_000;

@@ -1,6 +1,8 @@
 //! A stream learner with all it needs to treat raw rows: encoder, class names, learner. Kind `online`.
 
-use super::{AnyLearner, OnlineLearner};
+use serde_json::json;
+
+use super::{AnyLearner, LearnerParams, OnlineLearner, Tally};
 use crate::data::{Classes, Encoder};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -25,6 +27,14 @@ impl OnlineModel {
         self.encoder.save(out, "encoder");
         self.classes.save(out, "classes");
         self.learner.save(out, "learner");
+    }
+
+    /// Puts all that a model file of a stream has: the parts, the parameters, and what was learned from.
+    pub fn describe(&self, out: &mut ModelWriter, params: &LearnerParams, rows: u64, tally: &Tally) {
+        self.write(out);
+        out.put_json("parameters", params);
+        let trained_on = json!({ "rows": rows, "tested": tally.points, "mistakes": tally.mistakes });
+        out.put_json("trained_on", &trained_on);
     }
 
     /// Takes the parts back.

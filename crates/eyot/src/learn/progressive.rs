@@ -5,7 +5,7 @@
 //! Parameters are chosen by cross-validation on an initial set ([`choose_by_cv`]) or by one pass over a random part of
 //! the stream ([`choose_by_pass`]).
 
-use crate::data::{Points, PointsBuf};
+use crate::data::{Classes, Points, PointsBuf, TableColumn, regression_targets};
 use crate::error::{Error, Result};
 use crate::learn::{AnyLearner, Input, LearnerParams, OnlineLearner, Scratch, Target, check_width};
 use crate::parallel::Run;
@@ -24,6 +24,26 @@ pub enum Targets {
 }
 
 impl Targets {
+    /// The targets of a column; classes that are new are appended. `first_row` is that of the table.
+    pub fn of_column(column: &TableColumn, first_row: usize, regress: bool, classes: &mut Classes) -> Result<Self> {
+        if regress {
+            return regression_targets(column, first_row).map(Self::Values);
+        }
+        classes.numbers_or_insert(column, first_row).map(Self::Classes)
+    }
+
+    /// Adds the targets of more points of the same kind.
+    ///
+    /// # Panics
+    /// If they are of another kind.
+    pub fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Classes(all), Self::Classes(more)) => all.extend(more),
+            (Self::Values(all), Self::Values(more)) => all.extend(more),
+            _ => panic!("targets of two kinds"),
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
@@ -150,6 +170,27 @@ pub fn predict(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -
         Ok((0..block.n_rows()).map(row).collect::<Vec<_>>())
     })?;
     Ok(parts.concat())
+}
+
+/// All scores of every point, point by point: as many each as the task has ([`super::Head::n_scores`]).
+pub fn scores(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+    if points.n_rows() > 0 {
+        check_width(learner.head(), points.row(0))?;
+    }
+    let width = learner.head().n_scores();
+    let mut all = vec![0.0; points.n_rows() * width];
+    run.chunks_mut("predict", &mut all, AHEAD * width, |part, out| {
+        let first = part * AHEAD;
+        let block = points.slice(first..first + out.len() / width);
+        let ahead = learner.map_ahead(block, run.inner())?;
+        let mut at = Scratch::default();
+        for (row, out) in out.chunks_mut(width).enumerate() {
+            learner.score(Input { row: block.row(row), mapped: ahead.row(row) }, &mut at);
+            out.copy_from_slice(&at.scores[..width]);
+        }
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// The score behind a prediction: the lone one, or the best.

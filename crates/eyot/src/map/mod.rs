@@ -3,6 +3,7 @@
 mod additive;
 mod isolation;
 mod landmarks;
+mod model;
 mod nested;
 mod nystroem;
 mod fourier;
@@ -15,6 +16,7 @@ pub use fourier::{FourierMap, Law, MAX_FREQUENCIES, Noise};
 pub(crate) use isolation::Cells;
 pub use isolation::{IsolationMap, IsolationMapParams, extent};
 pub use landmarks::LandmarkDraw;
+pub use model::{MapModel, MapParameters};
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};
 pub use rrf::{MAX_LOG_WIDTH, RrfMap};

@@ -3,6 +3,7 @@
 
 use crate::data::Features;
 use crate::error::{Error, Result};
+use crate::parallel::Run;
 
 /// The number of a cell within its partitioning.
 pub type Cell = u32;
@@ -174,6 +175,19 @@ impl Codes {
     pub fn nonzeros(&self) -> usize {
         self.rows().map(CodeRow::covered).sum()
     }
+}
+
+/// The matrix of K(x, y) for all rows of `x` and `y`, row by row. O(n·m·t) time.
+pub fn similarities(x: &Codes, y: &Codes, run: Run<'_>) -> Result<Vec<f64>> {
+    if (x.t, x.psi) != (y.t, y.psi) {
+        return Err(Error::Shape { what: "partitionings", expected: x.t, got: y.t });
+    }
+    let mut all = vec![0.0; x.n_rows() * y.n_rows()];
+    run.chunks_mut("compare", &mut all, y.n_rows().max(1), |row, out| {
+        out.iter_mut().zip(y.rows()).for_each(|(out, other)| *out = x.row(row).similarity(other));
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 impl<'a> CodeRow<'a> {

@@ -15,7 +15,7 @@ mod isolation_tree;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use centres::{Centres, Want};
-pub use codes::{Cell, CodeRow, CodeStore, Codes, NONE};
+pub use codes::{Cell, CodeRow, CodeStore, Codes, NONE, similarities};
 pub(crate) use codes::{CodeInt, with_codes};
 pub use hypersphere::{BallRule, Radii};
 pub(crate) use hypersphere::{EQUAL, squared_radii};

@@ -92,7 +92,9 @@ impl Threshold {
         } else {
             1.0
         };
-        Ok(Self { value, scale: scale / LOGIT_AT_MEDIAN })
+        // Scores that are all 0 leave a difference too small to divide.
+        let scale = Some(scale / LOGIT_AT_MEDIAN).filter(|scale| scale.is_normal()).unwrap_or(1.0);
+        Ok(Self { value, scale })
     }
 
     /// A threshold from its two stored numbers.

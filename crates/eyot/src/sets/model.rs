@@ -3,9 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::any::{BagClassifier, BagClassifierParams};
-use crate::data::{Classes, Encoder};
-use crate::error::Result;
+use super::grid::BagGrid;
+use super::instances::Sets;
+use crate::data::{Bags, Classes, Encoder};
+use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
+use crate::parallel::Run;
+use crate::tune::CvTable;
 
 /// A classifier of bags of raw rows.
 #[derive(Debug, Clone)]
@@ -33,6 +37,40 @@ struct TrainedOn {
 impl BagClassifierModel {
     /// What models of this kind are called in their files.
     pub const KIND: &'static str = "bags";
+
+    /// Chooses among the candidates of a grid and fits on all bags; also says how the candidates did, if there was a
+    /// choice.
+    pub fn fit(
+        grid: &BagGrid,
+        encoder: Encoder,
+        classes: Classes,
+        (sets, labels): (&Sets, &[u32]),
+        run: Run<'_>,
+    ) -> Result<(Self, Option<CvTable<BagClassifierParams>>)> {
+        let (params, table) = grid.search(sets, labels, classes.len(), false, run)?;
+        let classifier = params.clone().check()?.fit(sets, labels, classes.len(), run)?;
+        Ok((Self { encoder, classes, params, classifier, n_bags: sets.len() }, table))
+    }
+
+    /// Refuses bags that nothing can be learned from; `column` is the one that says which bag a row belongs to.
+    pub fn check_bags(bags: &Bags, classes: &Classes, column: &str) -> Result<()> {
+        let n = bags.len();
+        if n == 1 {
+            let only = bags.name(0);
+            let message = format!("all rows are of bag `{only}` by column `{column}`, but there must be several bags");
+            return Err(Error::Data(message));
+        }
+        if let [only] = classes.names() {
+            let message = format!("all bags are of class `{only}`, and one class cannot be told from others");
+            return Err(Error::Data(message));
+        }
+        if n == classes.len() {
+            let message =
+                format!("every class has one bag only ({n} bags, {n} classes), which leaves nothing to learn from");
+            return Err(Error::Data(message));
+        }
+        Ok(())
+    }
 
     /// The bytes of the model file.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {

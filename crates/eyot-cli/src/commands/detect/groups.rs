@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use eyot::{
-    Checked, ColumnRef, DetectorParams, Error, GroupDetector, GroupModel, IsolationMapParams, ModelReader, Partition,
-    Table, TextColumn, average_precision, roc_auc,
+    Checked, ColumnRef, DetectorParams, Error, GroupModel, ModelReader, Table, TextColumn, average_precision, roc_auc,
 };
 use eyot_io::{Cells, Format, TableWriter, output_format, save_model, write_file};
 use serde::Serialize;
@@ -14,15 +13,12 @@ use serde::Serialize;
 use super::labels::{Labels, cell};
 use super::report::{self, Ranked};
 use super::table::{align, check_name, psi_words, short, write_table};
-use super::{Args, Psi, Quality, collect, order, refuse};
+use super::{Args, Quality, collect, order, refuse};
 use crate::args::{DataArgs, OutputArgs, RunArgs};
 use crate::fit::{encode, fit_encoder};
 use crate::input::Input;
 use crate::job::{Job, Phase, Shared};
 use crate::messages;
-
-/// ψ of the first level when none is given: enough balls to tell a group's kinds of rows apart.
-const LEVEL_1_PSI: usize = 64;
 
 /// The groups of rows, numbered in order of first appearance.
 #[derive(Default)]
@@ -71,19 +67,14 @@ pub(super) fn run(args: &Args, level2: &Checked<DetectorParams>, job: Job) -> an
         Ok(())
     })?;
     let points = collect(&mut input, &args.data, &encoder, &job)?;
-    let psi = match args.psi {
-        Psi::Auto => LEVEL_1_PSI,
-        Psi::Fixed(psi) => psi,
-    };
-    let level1 = IsolationMapParams::default().partition(Partition::Sphere).psi(psi).t(args.t).seed(args.run.seed);
-    let level1 = level1.check()?;
     let n = groups.names.len();
-    let (detector, scores) = job
-        .timed(Phase::Fit, || {
-            GroupDetector::fit_score(&level1, level2, points.as_points(), &groups.of_row, n, job.run())
-        })
-        .with_context(|| name.clone())?;
-    let threshold = detector.detector().threshold(&scores, args.contamination)?;
+    let fit = || {
+        let groups = (&groups.of_row[..], n);
+        GroupModel::fit(level2, args.contamination, bag.clone(), encoder, points.as_points(), groups, job.run())
+    };
+    let (model, scores) = job.timed(Phase::Fit, fit).with_context(|| name.clone())?;
+    let GroupModel { encoder, detector, threshold, .. } = &model;
+    let threshold = *threshold;
     let labels = labels.map(Labels::finish).transpose().with_context(|| name.clone())?;
     let truth = labels.as_ref().map(|labels| groups.any(labels.anomalous()));
     let quality = truth.as_ref().map(|truth| quality(&scores, truth, &job)).transpose().with_context(|| name.clone())?;
@@ -97,8 +88,6 @@ pub(super) fn run(args: &Args, level2: &Checked<DetectorParams>, job: Job) -> an
         write_table(path, format, &first, &scores, threshold, &[])?;
     }
     if let Some(path) = &args.save.save {
-        let params = level2.clone().into_inner();
-        let model = GroupModel { params, bag: bag.clone(), encoder, detector, threshold };
         save_model(path, &model.to_bytes()?)?;
     }
     let top: Vec<TopGroup> = order(&scores, args.top)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use eyot::{
-    Checked, Contamination, DetectMethod, DetectorModel, DetectorParams, Encoder, Explainer, LandmarkDraw, PointsBuf, ScaleReason,
+    Checked, Contamination, DetectMethod, DetectorModel, DetectorParams, Encoder, LandmarkDraw, PointsBuf, ScaleReason,
     Share, average_precision, roc_auc,
 };
 use eyot_io::{is_model_file, save_model, write_file};
@@ -313,11 +313,10 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
         job.note(labels.meaning());
     }
     let points = collect(&mut input, &args.data, &encoder, job)?;
-    let (detector, scores) =
-        job.timed(Phase::Fit, || params.fit_score(points.as_points(), job.run())).with_context(|| name.clone())?;
-    note_limits(args, &detector, &encoder, job);
-    let threshold = detector.threshold(&scores, args.contamination)?;
-    let explainer = Explainer::fit(points.as_points(), &scores, args.run.seed);
+    let fit = || DetectorModel::fit(params, args.contamination, encoder, points.as_points(), job.run());
+    let (model, scores) = job.timed(Phase::Fit, fit).with_context(|| name.clone())?;
+    let DetectorModel { encoder, detector, threshold, explainer, .. } = &model;
+    note_limits(args, detector, encoder, job);
     let flagged = scores.iter().filter(|&&score| threshold.flags(score)).count();
     let top = order(&scores, args.top);
     let chosen = points.select(&top);
@@ -325,9 +324,9 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
         Some(model) => model.reasons(chosen.as_points(), job.step())?,
         None => Vec::new(),
     };
-    let (columns, sources) = DetectorModel::sources(&encoder);
+    let (columns, sources) = DetectorModel::sources(encoder);
     let why = if args.explain || args.report.is_some() {
-        explainer.explain(&detector, chosen.as_points(), &sources, job.run())?
+        explainer.explain(detector, chosen.as_points(), &sources, job.run())?
     } else {
         Vec::new()
     };
@@ -335,7 +334,7 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
     let mut reasons: Vec<(usize, Vec<Share>)> = Vec::new();
     if args.explain && args.output.output.is_some() {
         let rows: Vec<usize> = (0..scores.len()).filter(|&row| threshold.flags(scores[row])).collect();
-        let shares = explainer.explain(&detector, points.select(&rows).as_points(), &sources, job.run())?;
+        let shares = explainer.explain(detector, points.select(&rows).as_points(), &sources, job.run())?;
         reasons = rows.into_iter().zip(shares).collect();
     }
     let quality = match &labels {
@@ -351,9 +350,7 @@ fn find(args: &Args, params: &Checked<DetectorParams>, job: &Job) -> anyhow::Res
         None => Vec::new(),
     };
     let table::Raw { columns: raw_columns, cells, values } =
-        table::raw_cells(&mut input, &encoder, &top, &wanted, job)?;
-    let params = params.clone().into_inner();
-    let model = DetectorModel { params, encoder, detector, threshold, explainer };
+        table::raw_cells(&mut input, encoder, &top, &wanted, job)?;
     Ok(Found { name, model, scores, top, flagged, ids, labels, quality, columns, why, reasons, scales, cells, raw_columns, values })
 }
 

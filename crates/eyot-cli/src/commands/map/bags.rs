@@ -5,12 +5,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use eyot::{Bags, Classes, IsolationSetMap, PointsBuf, Row, Sets, TextColumn};
+use eyot::{Bags, Classes, IsolationSetMap, MapModel, PointsBuf, Row, Sets, TextColumn};
 use eyot_io::{AtomicFile, Cells, Format, TableWriter, output_format};
 use serde::Serialize;
 
 use super::super::mil::bags::{BagIds, append};
-use super::{Args, Model};
+use super::Args;
 use crate::fit::encode;
 use crate::input::Input;
 use crate::job::{Job, Phase, Shared};
@@ -34,7 +34,7 @@ pub(super) fn format(args: &Args) -> anyhow::Result<Option<Format>> {
     })
 }
 
-pub(super) fn run(args: &Args, bag: &str, mut input: Input, model: &Model, job: Job) -> anyhow::Result<()> {
+pub(super) fn run(args: &Args, bag: &str, mut input: Input, model: &MapModel, job: Job) -> anyhow::Result<()> {
     let format = format(args)?;
     let name = input.name().to_owned();
     let (mut ids, mut classes, mut labels) = (BagIds::default(), Classes::default(), Vec::new());

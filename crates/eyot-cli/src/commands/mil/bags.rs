@@ -84,25 +84,9 @@ pub(super) fn read_training(data: &DataArgs, job: &Job) -> anyhow::Result<(Encod
     }
     let points = collect(&mut input, data, &encoder, job)?;
     let bags = labelled(&points, &ids, &labels, classes).with_context(|| name.clone())?;
-    check(data, &bags).with_context(|| name)?;
-    Ok((encoder, bags))
-}
-
-/// Refuses bags that nothing can be learned from.
-fn check(data: &DataArgs, bags: &LabelledBags) -> eyot::Result<()> {
     let column = data.bag.as_deref().unwrap_or_default();
-    if bags.bags.len() == 1 {
-        let only = bags.bags.name(0);
-        return Err(eyot::Error::Data(format!("all rows are of bag `{only}` by column `{column}`, but there must be several bags")));
-    }
-    if let [only] = bags.classes.names() {
-        return Err(eyot::Error::Data(format!("all bags are of class `{only}`, and one class cannot be told from others")));
-    }
-    if bags.labels.len() == bags.classes.len() {
-        let n = bags.labels.len();
-        return Err(eyot::Error::Data(format!("every class has one bag only ({n} bags, {n} classes), which leaves nothing to learn from")));
-    }
-    Ok(())
+    BagClassifierModel::check_bags(&bags.bags, &bags.classes, column).with_context(|| name)?;
+    Ok((encoder, bags))
 }
 
 /// Reads bags to test on; classes that the model does not know get numbers beyond its own.

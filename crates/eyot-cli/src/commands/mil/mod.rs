@@ -277,12 +277,8 @@ fn validate(args: &Args, bags: &LabelledBags, job: &Job) -> anyhow::Result<Vec<B
 /// A model of all bags, and how its parameters were chosen.
 type Fitted = (BagClassifierModel, Option<CvTable<BagClassifierParams>>);
 
-fn fit(args: &Args, encoder: eyot::Encoder, bags: &LabelledBags, job: &Job) -> anyhow::Result<Fitted> {
-    let n_classes = bags.classes.len();
-    let (params, table) = args.grid(0).search(&bags.sets, &bags.labels, n_classes, false, job.run())?;
-    let classifier = params.clone().check()?.fit(&bags.sets, &bags.labels, n_classes, job.run())?;
-    let (classes, n_bags) = (bags.classes.clone(), bags.sets.len());
-    Ok((BagClassifierModel { encoder, classes, params, classifier, n_bags }, table))
+fn fit(args: &Args, encoder: eyot::Encoder, bags: &LabelledBags, job: &Job) -> eyot::Result<Fitted> {
+    BagClassifierModel::fit(&args.grid(0), encoder, bags.classes.clone(), (&bags.sets, &bags.labels), job.run())
 }
 
 /// How the model does on the bags of the test file.

@@ -99,7 +99,7 @@ impl Stream<'_> {
         self.flush_predictions()?;
         let (Some(model), Some(params)) = (&self.model, &self.params) else { return Ok(()) };
         let mut out = ModelWriter::new(OnlineModel::KIND);
-        describe_model(&mut out, model, params, &self.position);
+        model.describe(&mut out, params, self.position.rows, &self.position.tally);
         out.put_json("stream", &self.position);
         out.put_json("stream.parameters", params);
         out.put_json("stream.options", &self.options());
@@ -130,7 +130,7 @@ impl Stream<'_> {
         }
         if let (Some(path), Some(model), Some(params)) = (&self.args.save.save, &self.model, &self.params) {
             let mut out = ModelWriter::new(OnlineModel::KIND);
-            describe_model(&mut out, model, params, &self.position);
+            model.describe(&mut out, params, self.position.rows, &self.position.tally);
             eyot_io::save_model(path, &out.finish()?)?;
         }
         Ok(())
@@ -156,14 +156,4 @@ impl Stream<'_> {
         self.job.note(format!("saved after {points} points; --checkpoint {file} goes on from there"));
         Ok(())
     }
-}
-
-/// What every model file of a stream has.
-fn describe_model(out: &mut ModelWriter, model: &OnlineModel, params: &LearnerParams, position: &Position) {
-    model.write(out);
-    out.put_json("parameters", params);
-    let tally = position.tally;
-    let trained_on =
-        serde_json::json!({ "rows": position.rows, "tested": tally.points, "mistakes": tally.mistakes });
-    out.put_json("trained_on", &trained_on);
 }

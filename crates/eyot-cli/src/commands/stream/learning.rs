@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 use eyot::{
-    AHEAD, Classes, EncodeCounts, Encoder, EncoderFit, LearnerParams, OnlineLearner, OnlineModel, PointsBuf, Run,
-    Scratch, Table, Targets, best_score, choose_by_cv, least, predict, regression_targets,
+    AHEAD, Classes, EncodeCounts, Encoder, InitialRows, LearnerParams, OnlineLearner, OnlineModel, PointsBuf, Run,
+    Scratch, Table, Targets, best_score, choose_by_cv, least, predict,
 };
 
 use super::Args;
@@ -146,24 +146,11 @@ impl<'a> Stream<'a> {
         let first = tables.first().ok_or(eyot::Error::Empty).with_context(|| name.clone())?;
         let mut data = args.data.clone();
         data.target = Some(data.target_name(first)?);
-        let mut fit = EncoderFit::new(data.encoder_params(&name, first)?);
-        let mut classes = Classes::default();
-        for table in &tables {
-            job.timed(Phase::Fit, || fit.observe(table)).with_context(|| name.clone())?;
-            self.targets(table, &mut classes)?;
-        }
-        classes.sort();
-        let encoder = fit.finish().with_context(|| name.clone())?;
+        let encoder_params = data.encoder_params(&name, first)?;
+        let initial = || InitialRows::of(encoder_params, Classes::default(), &tables, args.learner.regress());
+        let initial = job.timed(Phase::Fit, initial).with_context(|| name.clone())?;
+        let InitialRows { encoder, classes, points, targets } = initial;
         encoder.notes().iter().for_each(|note| job.note(note.to_string()));
-        let mut points: Option<PointsBuf> = None;
-        let mut targets = None;
-        for table in &tables {
-            let part = encoder.encode(table).with_context(|| name.clone())?;
-            let wanted = self.targets(table, &mut classes)?;
-            append(points.get_or_insert_with(|| PointsBuf::like(&part.as_points())), &part);
-            targets = Some(joined(targets, wanted));
-        }
-        let (Some(points), Some(targets)) = (points, targets) else { return Err(eyot::Error::Empty.into()) };
         let params = self.choose(&encoder, &points, &targets)?;
         let learner = job.timed(Phase::Fit, || params.clone().check()?.start(points.as_points(), self.run()))?;
         self.model = Some(OnlineModel { encoder, classes, learner });
@@ -189,12 +176,8 @@ impl<'a> Stream<'a> {
 
     fn targets(&self, table: &Table, classes: &mut Classes) -> anyhow::Result<Targets> {
         let column = self.args.data.target_column(table)?;
-        let targets = if self.args.learner.regress() {
-            Targets::Values(regression_targets(column, table.first_row).with_context(|| self.name.clone())?)
-        } else {
-            Targets::Classes(classes.numbers_or_insert(column, table.first_row).with_context(|| self.name.clone())?)
-        };
-        Ok(targets)
+        let targets = Targets::of_column(column, table.first_row, self.args.learner.regress(), classes);
+        targets.with_context(|| self.name.clone())
     }
 
     /// Learns rows, in blocks if that is asked for.

@@ -152,6 +152,11 @@ impl Encoder {
         self.columns.iter().map(|column| (column.name.as_str(), column.coding.kind()))
     }
 
+    /// The raw columns that were left out in training.
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.left_out.iter().map(|(name, _)| name.as_str())
+    }
+
     /// What the user should be told about the training data's columns.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = left_out_notes(&self.left_out);
@@ -239,7 +244,7 @@ impl Encoder {
     }
 
     /// Every column that later data may have: features, those left out, those with a role.
-    fn known_names(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn known_names(&self) -> impl Iterator<Item = &str> {
         let features = self.columns.iter().map(|column| &column.name);
         let roles = &self.params.roles;
         let named = [&roles.target, &roles.label, &roles.bag, &roles.id].into_iter().flatten();

@@ -20,6 +20,7 @@
 //! same result.
 
 mod apply;
+mod array;
 mod fit;
 mod note;
 mod sparse;
@@ -28,6 +29,7 @@ mod stats;
 use serde::{Deserialize, Serialize};
 
 pub use apply::{EncodeCounts, Encoder, InputKind};
+pub use array::{ArrayPlan, Encoded, RawArray, RawRows, RawValues};
 pub use fit::EncoderFit;
 pub use note::{LeftOut, Note};
 
