@@ -1,7 +1,8 @@
-//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | references | bless | bench`.
+//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | references | python | bless`.
 
 mod bench;
 mod detectors;
+mod package;
 mod python;
 mod references;
 mod tidy;
@@ -15,9 +16,11 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test        everything that CI runs: format, tidy rules, lints, tests, documentation, references, the demo
+  test        everything that CI runs: format, tidy rules, lints, tests, documentation, references, the demo, Python
   tidy        the rules of ARCHITECTURE.md that the compiler does not know
   references  the solvers beside LIBLINEAR and LIBSVM (makes its own Python environment)
+  python      the Python package: wheel, linters, pytest (makes its own Python environment)
+  wheel       wheel and source distribution of the Python package, into target/wheels
   bless       rewrites golden and snapshot files after an intended change; review the diff
   bench       benchmarks of maps and solvers beside scikit-learn and LIBLINEAR (makes its own environment)
   detectors   DATA [SET,..]: scikit-learn, PyOD and isotree beside ours, on the files of DATA/anomaly";
@@ -28,6 +31,8 @@ fn main() -> Result<()> {
         Some("test") => test(),
         Some("tidy") => tidy::check(&root()),
         Some("references") => references::check(&root()),
+        Some("python") => package::check(&root()),
+        Some("wheel") => package::wheel(&root()),
         Some("bless") => bless(),
         Some("bench") => bench::run(&root()),
         Some("detectors") => detectors::run(&root(), &arguments[1..]),
@@ -56,7 +61,8 @@ fn test() -> Result<()> {
     }
     step("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     references::check(&root())?;
-    demo()
+    demo()?;
+    package::check(&root())
 }
 
 /// The README's first command, on the release build, in a folder of its own.

@@ -9,17 +9,14 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
+use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, DataType, Schema};
-use eyot::{Column, Table, TableColumn, TextColumn};
+use arrow_schema::{ArrowError, Schema};
+use eyot::{Column, Table, TableColumn};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use super::column::{TextCells, as_text, number};
+use super::arrow_columns::{Wrong, kind_of, numbers, texts};
 use super::guard::guarded;
 use super::{Batches, ColumnKind, Format, PlannedColumn, ReadOptions};
 use crate::error::{Error, Place, Result};
@@ -160,77 +157,13 @@ fn plan(file: &str, schema: &Schema, options: &ReadOptions) -> Result<Vec<Planne
     schema.fields().iter().map(column).collect()
 }
 
-/// What a type becomes, `None` if neither.
-fn kind_of(kind: &DataType) -> Option<ColumnKind> {
-    match kind {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(ColumnKind::Text),
-        DataType::Dictionary(_, values) => kind_of(values),
-        DataType::Interval(_) => None,
-        DataType::Null | DataType::Boolean => Some(ColumnKind::Number),
-        kind => (kind.is_numeric() || kind.is_temporal()).then_some(ColumnKind::Number),
-    }
-}
-
-/// What is wrong with a column of a batch.
-enum Wrong {
-    Arrow(ArrowError),
-    Cell { row: usize, value: String },
-}
-
-impl From<ArrowError> for Wrong {
-    fn from(error: ArrowError) -> Self {
-        Self::Arrow(error)
-    }
-}
-
-fn numbers(array: &ArrayRef) -> Result<Vec<f64>, Wrong> {
-    let array = match array.data_type() {
-        DataType::Null => return Ok(vec![f64::NAN; array.len()]),
-        DataType::Dictionary(_, values) => return numbers(&cast(array, values)?),
-        // By way of the digits, because dividing by a power of ten can miss the nearest number.
-        kind if kind.is_decimal() => return parsed(array),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return parsed(array),
-        DataType::Date32 | DataType::Time32(_) => &cast(array, &DataType::Int32)?,
-        kind if kind.is_temporal() => &cast(array, &DataType::Int64)?,
-        _ => array,
-    };
-    let array = cast(array, &DataType::Float64)?;
-    let values = array.as_primitive::<Float64Type>();
-    let cell = |value: Option<f64>| value.filter(|value| !value.is_nan()).unwrap_or(f64::NAN);
-    Ok(values.iter().map(cell).collect())
-}
-
-fn parsed(array: &ArrayRef) -> Result<Vec<f64>, Wrong> {
-    let strings = cast(array, &DataType::LargeUtf8)?;
-    let cell = |(row, text): (usize, Option<&str>)| match text {
-        None => Ok(f64::NAN),
-        Some(text) => number(text.trim_ascii().as_bytes()).ok_or_else(|| Wrong::Cell { row, value: text.into() }),
-    };
-    strings.as_string::<i64>().iter().enumerate().map(cell).collect()
-}
-
-fn texts(array: &ArrayRef) -> Result<TextColumn, Wrong> {
-    match array.data_type() {
-        DataType::Dictionary(_, values) => return texts(&cast(array, values)?),
-        // Written as other numbers are: 1, not 1.0.
-        kind if kind.is_floating() => return Ok(as_text(&numbers(array)?)),
-        _ => {}
-    }
-    let strings = cast(array, &DataType::LargeUtf8)?;
-    let mut cells = TextCells::default();
-    for text in strings.as_string::<i64>() {
-        cells.push(text);
-    }
-    Ok(cells.finish())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
     use std::sync::Arc;
 
     use arrow_array::*;
-    use arrow_schema::{Field, TimeUnit};
+    use arrow_schema::{DataType, Field, TimeUnit};
 
     use super::super::read_table;
     use super::*;

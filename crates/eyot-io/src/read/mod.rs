@@ -8,6 +8,8 @@
 
 #[cfg(feature = "parquet")]
 mod arrow;
+#[cfg(feature = "arrow")]
+mod arrow_columns;
 mod column;
 mod csv;
 #[cfg(feature = "parquet")]
@@ -25,6 +27,9 @@ use eyot::Table;
 
 use crate::error::{Error, Result};
 use crate::source::{Progress, Source};
+
+#[cfg(feature = "arrow")]
+pub use arrow_columns::table_of_arrow;
 
 /// Rows per batch, unless asked otherwise.
 const BATCH_ROWS: usize = 1 << 16;

@@ -1,0 +1,165 @@
+"""Models from files."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _eyot
+from .classify import IKClassifier
+from .detect import (
+    GaussianMeanDetector,
+    IDKDetector,
+    INNEDetector,
+    IsolationForestDetector,
+    OneClassSVMDetector,
+)
+from .learn import (
+    IKOnlineClassifier,
+    IKOnlineRegressor,
+    OnlineKernelClassifier,
+    OnlineKernelRegressor,
+    RRFClassifier,
+    RRFRegressor,
+)
+from .map import IsolationKernel
+from .sets import BagClassifier, GroupDetector, ISKClassifier
+
+_DETECTORS = {
+    "idk": IDKDetector,
+    "norm": IDKDetector,
+    "inne": INNEDetector,
+    "iforest": IsolationForestDetector,
+    "gaussian": GaussianMeanDetector,
+    "gaussian-nystrom": GaussianMeanDetector,
+    "ocsvm": OneClassSVMDetector,
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the fitted estimator of a model file, whoever wrote it: Python, the command line or Rust.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        Of the class that goes with the model. What belongs to the rows of the fit and not to the model
+        (``decision_scores_``, ``labels_``) is not in the file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> import eyot
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> detector = eyot.IDKDetector(random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.eyot")
+    ...     detector.save(path)
+    ...     same = eyot.load(path)
+    >>> bool((same.score_samples(X) == detector.score_samples(X)).all())
+    True
+    """
+    return from_bytes(_eyot.load(path))
+
+
+def from_bytes(data: bytes) -> Any:
+    """Return the fitted estimator of the bytes of a model file.
+
+    Parameters
+    ----------
+    data : bytes
+        What ``to_bytes`` gave.
+
+    Returns
+    -------
+    estimator
+        As :func:`load` returns it.
+    """
+    kind, parameters, _ = _eyot.inspect(data)
+    model = _eyot.describe(data)
+    estimator = _estimator(kind, json.loads(parameters), model)
+    estimator._model = model
+    estimator._from_file = True
+    names = model.names
+    if model.is_sparse:
+        estimator.n_features_in_ = model.n_columns if hasattr(model, "n_columns") else len(names)
+    else:
+        estimator.n_features_in_ = len(names)
+        if names != [f"f{i}" for i in range(len(names))]:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    if hasattr(estimator, "_keep_threshold"):
+        estimator._keep_threshold()
+    if hasattr(estimator, "_keep_names"):
+        estimator._keep_names()
+    if kind == "map":
+        estimator.max_samples_ = model.psi
+    if kind == "bags":
+        estimator.parameters_ = json.loads(parameters)
+    return estimator
+
+
+def _estimator(kind: str, p: dict[str, Any], model: Any) -> Any:
+    """An estimator with the parameters of a model."""
+    if kind == "map":
+        own = {name: p[name] for name in ("partition", "scale", "missing") if name in p}
+        own["scale"] = None if own.get("scale") == "none" else own.get("scale", "minmax")
+        return IsolationKernel(
+            n_estimators=p["t"], max_samples=p["psi"], metric=p["distance"], random_state=p["seed"], **own
+        )
+    psi = "auto" if p.get("psi") is None else p["psi"]
+    if kind == "detector":
+        cls = _DETECTORS[p["method"]]
+        if cls is GaussianMeanDetector:
+            approximation = "nystroem" if p["method"] == "gaussian-nystrom" else None
+            return cls(sigma=p["sigma"], approximation=approximation, landmarks=p["landmarks"], random_state=p["seed"])
+        if cls is OneClassSVMDetector:
+            return cls(sigma=p["sigma"], nu=p["nu"], random_state=p["seed"])
+        norm = {"norm": p["method"] == "norm"} if cls is IDKDetector else {}
+        return cls(max_samples=psi, n_estimators=p["t"], random_state=p["seed"], **norm)
+    if kind == "group-detector":
+        return GroupDetector(max_samples=psi, n_estimators=p["t"], random_state=p["seed"])
+    if kind == "classifier":
+        # Other methods of `eyot train` predict as this one does; their parameters are in the file.
+        estimator = IKClassifier(random_state=0)
+        if p["method"] == "ik-svm":
+            cut, svm = p["map"], p["svm"]
+            estimator = IKClassifier(
+                partition=cut["partition"],
+                n_estimators=cut["t"],
+                max_samples=cut["psi"],
+                metric=cut["distance"],
+                C=svm["c"],
+                fit_intercept=svm["bias"],
+                random_state=cut["seed"],
+            )
+        empty = np.zeros((1, max(1, len(model.classes) if len(model.classes) > 2 else 1)))
+        return estimator.set_params(probability=model.probability(empty) is not None)
+    if kind == "bags":
+        if p["method"] == "isk":
+            return ISKClassifier(
+                max_samples=p["map"]["psi"], n_estimators=p["map"]["t"], epsilon=p["epsilon"], C=p["svm"]["c"]
+            )
+        return BagClassifier(method=p["method"])
+    method, regress = model.method, model.regress
+    given: dict[str, Any] = {name: p.get(name) for name in ("loss", "eta", "epsilon")}
+    given["random_state"] = p["seed"]
+    if method == "ik-ogd":
+        cut = p["map"]
+        cls = IKOnlineRegressor if regress else IKOnlineClassifier
+        return cls(
+            partition=cut["partition"], n_estimators=cut["t"], max_samples=cut["psi"], metric=cut["distance"], **given
+        )
+    if method == "rrf":
+        cls = RRFRegressor if regress else RRFClassifier
+        return cls(frequencies=p["frequencies"], eta_width=p["eta_width"], alpha=p["lambda"], **given)
+    cls = OnlineKernelRegressor if regress else OnlineKernelClassifier
+    more = {name: p[name] for name in ("budget", "rank", "frequencies", "compat")}
+    return cls(method=method, C=p["c"], alpha=p["lambda"], **more, **given)
