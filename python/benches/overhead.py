@@ -48,15 +48,13 @@ def main(program):
         f"fit and score {ROWS} rows: Rust {rust:.3f} s, Python {python:.3f} s, overhead {100 * (python / rust - 1):.1f} %"
     )
     for name, kind in [("IDK", eyot.IDKDetector), ("isolation forest", eyot.IsolationForestDetector)]:
-        detector = kind(max_samples=256, random_state=0).fit(X)
-        row = X[:1].copy()
-        micro = (
-            1e6 * min(least(lambda: [detector.score_samples(row) for _ in range(1000)], 1) for _ in range(10)) / 1000
-        )
-        core = (
-            1e6 * min(least(lambda: [detector._model.score(row, 1) for _ in range(1000)], 1) for _ in range(10)) / 1000
-        )
-        print(f"one row by {name}: {micro:.1f} µs, of which {core:.1f} µs in the compiled half")
+        one_row(name, kind(max_samples=256, random_state=0).fit(X), X[:1].copy())
+
+
+def one_row(name, detector, row):
+    whole = least(lambda: [detector.score_samples(row) for _ in range(1000)], 10)
+    core = least(lambda: [detector._model.score(row, 1) for _ in range(1000)], 10)
+    print(f"one row by {name}: {1000 * whole:.1f} µs, of which {1000 * core:.1f} µs in the compiled half")
 
 
 if __name__ == "__main__":
