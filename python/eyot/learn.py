@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -74,9 +76,20 @@ class _Online(Model):
 
     def _learn(self, data: Any, wanted: Any) -> None:
         progress = progress_of(self.verbose)
-        self._model.learn(data, wanted, threads_of(self.n_jobs), progress)
+        with self._or_as_before():
+            self._model.learn(data, wanted, threads_of(self.n_jobs), progress)
         if progress is not None:
             progress.close()
+
+    @contextmanager
+    def _or_as_before(self) -> Iterator[None]:
+        """A learner whose first rows are refused is as if it had not begun."""
+        try:
+            yield
+        except BaseException:
+            if self._model.n_rows == 0:
+                del self._model
+            raise
 
     def _begin_one(self, x: dict[str, Any]) -> None:
         """Take the columns of the first row."""
@@ -270,11 +283,12 @@ class _OnlineClassifier(ClassifierMixin, _Online):
         if name is None:
             (name,) = self._take([y])
             self._texts[y] = name
-        try:
-            self._model.learn_one(x, name, None)
-        except TypeError:
-            wanted = {"codes": np.zeros(1, dtype=np.int64), "labels": [name], "name": ""}
-            self._model.learn(self._one(x), wanted, 1, None)
+        with self._or_as_before():
+            try:
+                self._model.learn_one(x, name, None)
+            except TypeError:
+                wanted = {"codes": np.zeros(1, dtype=np.int64), "labels": [name], "name": ""}
+                self._model.learn(self._one(x), wanted, 1, None)
 
     def _score_one(self, x: dict[str, Any]) -> Any:
         if "_model" not in self.__dict__:
@@ -447,10 +461,11 @@ class _OnlineRegressor(RegressorMixin, _Online):
         """
         if "_model" not in self.__dict__:
             self._begin_one(x)
-        try:
-            self._model.learn_one(x, None, float(y))
-        except TypeError:
-            self._model.learn(self._one(x), np.array([float(y)]), 1, None)
+        with self._or_as_before():
+            try:
+                self._model.learn_one(x, None, float(y))
+            except TypeError:
+                self._model.learn(self._one(x), np.array([float(y)]), 1, None)
 
     def predict_one(self, x: dict[str, Any]) -> float:
         """Return the value of one row, 0 before anything was learned.

@@ -150,3 +150,13 @@ def test_a_failed_fit_leaves_the_learner_as_it_was():
     with pytest.raises(ValueError):
         learner.partial_fit(X[:, :2], Y)
     assert learner.to_bytes() == before
+
+
+def test_a_learner_whose_first_rows_are_refused_has_not_begun():
+    learner = eyot.IKOnlineClassifier()
+    for call in (lambda: learner.partial_fit(X * np.nan, Y), lambda: learner.learn_one({"a": np.nan}, 1)):
+        with pytest.raises(ValueError, match="the value is missing"):
+            call()
+        with pytest.raises(NotFittedError):
+            learner.predict(X)
+    assert learner.partial_fit(X, Y).n_rows_ == 40
