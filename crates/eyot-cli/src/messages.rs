@@ -92,6 +92,7 @@ fn hint(error: &anyhow::Error) -> Option<String> {
     let hint = match core_error(error) {
         None => return error.downcast_ref::<eyot_io::Error>().and_then(eyot_io::Error::hint),
         Some(eyot::Error::Missing { .. }) => "drop such rows, or fit with --missing impute, which fills them in".into(),
+        Some(eyot::Error::MissingRole { .. }) => "drop such rows: a bag, label or target cannot be filled in".into(),
         Some(eyot::Error::NotFinite { column: eyot::ColumnRef::Name(name), .. }) => {
             format!("drop such rows, or fit without the column: --ignore {name}")
         }

@@ -43,6 +43,14 @@ pub enum Error {
         /// The offending value.
         value: f64,
     },
+    /// An empty cell in the column of bags, labels or targets, which nothing can fill in.
+    #[error("row {}, column {column}: the value is missing", row + 1)]
+    MissingRole {
+        /// Row, from 0.
+        row: usize,
+        /// Column name, or its number when there are no names.
+        column: ColumnRef,
+    },
     /// An empty cell where a value is needed.
     #[error("row {}, column {column}: the value is missing", row + 1)]
     Missing {

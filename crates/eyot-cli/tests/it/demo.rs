@@ -10,7 +10,7 @@ fn the_tour_prints_one_object_and_writes_a_page_with_all_pictures() {
     let object = room.eyot("demo --json -o made/for/it").json();
     assert_eq!(object["report"], "made/for/it/report.html");
     let names: Vec<_> = object["sections"].as_array().unwrap().iter().map(|section| &section["name"]).collect();
-    assert_eq!(names, ["codes", "density", "contours"]);
+    assert_eq!(names, ["codes", "density", "contours", "bags"]);
 
     // Theorem 1 of the paper on the distributional kernel, with the reference values of the specification (0.06 and
     // 0.80 for Voronoi cells, 0.18 and 0.96 for trees); kernels of the distance alone see no difference.
@@ -28,9 +28,9 @@ fn the_tour_prints_one_object_and_writes_a_page_with_all_pictures() {
         assert!((found[0] - found[1]).abs() < 1e-12, "{row}");
     }
 
-    // Cells of three kinds; contours of three kinds on two data sets and of two kernels; four other figures.
+    // Cells of three kinds; contours of three kinds on two data sets and of two kernels; three of bags; four others.
     let page = fs::read_to_string(room.path("made/for/it/report.html")).unwrap();
-    assert_eq!(page.matches("<figure").count(), 3 + 8 + 4);
+    assert_eq!(page.matches("<figure").count(), 3 + 8 + 3 + 4);
 }
 
 #[test]

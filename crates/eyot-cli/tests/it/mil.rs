@@ -144,6 +144,8 @@ fn refusals_are_as_reviewed() {
             "mil m.csv --bag molecule --target label --cv 13",
             "mil m.csv --bag molecule --target label --epsilon 1.2",
             "mil m.csv --bag molecule --target label --epsilon 0.5,-0.1",
+            "mil m.csv --bag molecule --target label --epsilon -1",
+            "mil m.csv --bag molecule --target label --power 2",
             "mil m.csv --bag molecule --target label --method mi-kernel --gamma 0",
             "mil m.csv --bag molecule --target label --method mifv --energy 2",
             "mil m.csv --bag molecule --target label --method knn",

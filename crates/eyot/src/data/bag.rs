@@ -48,7 +48,7 @@ impl Bags {
     /// Rows with the same cell are a bag. A missing cell is an error; `first_row` is that of the table.
     pub fn from_column(column: &TableColumn, first_row: usize) -> Result<Self> {
         let missing =
-            |row: usize| Error::Missing { row: first_row + row, column: ColumnRef::Name(column.name.clone()) };
+            |row: usize| Error::MissingRole { row: first_row + row, column: ColumnRef::Name(column.name.clone()) };
         match &column.values {
             Column::Text(text) => {
                 let ids: Result<Vec<&str>> =

@@ -123,7 +123,7 @@ fn each_label(
     first_row: usize,
     mut number_of: impl FnMut(usize, &str) -> Result<u32>,
 ) -> Result<Vec<u32>> {
-    let missing = |row| Error::Missing { row, column: ColumnRef::Name(column.name.clone()) };
+    let missing = |row| Error::MissingRole { row, column: ColumnRef::Name(column.name.clone()) };
     let mut known: HashMap<u64, u32> = HashMap::new();
     match &column.values {
         Column::Numbers(values) => (first_row..)
@@ -165,7 +165,7 @@ fn finite(value: f64, row: usize, column: &str) -> Result<f64> {
     let column = || ColumnRef::Name(column.to_owned());
     match value {
         value if value.is_finite() => Ok(value),
-        value if value.is_nan() => Err(Error::Missing { row, column: column() }),
+        value if value.is_nan() => Err(Error::MissingRole { row, column: column() }),
         value => Err(Error::NotFinite { row, column: column(), value }),
     }
 }

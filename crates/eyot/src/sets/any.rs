@@ -8,10 +8,11 @@ use super::held_out::Labelled;
 use super::instances::Sets;
 use super::isk::{IskClassifier, IskParams};
 use super::mi_kernel::MiKernelParams;
-use super::mifv::{MiFvClassifier, MiFvParams};
+use super::mifv::{FisherMap, MiFvClassifier, MiFvParams};
 use super::migraph::MiGraphParams;
 use super::scaler::Scaler;
 use super::simple_mi::{SimpleMiClassifier, SimpleMiParams};
+use super::vectors::BagMap;
 use super::witness::{WitnessClassifier, WitnessParams};
 use super::{mi_svm, mi_svm_bag};
 use crate::data::Scale;
@@ -161,10 +162,16 @@ impl Checked<BagClassifierParams> {
         };
         let witness = |params, guess| WitnessClassifier::fit(params, guess, sets, labels, n_classes, run);
         let machine = match &self.method {
-            SetMethod::Isk(params) => Machine::Isk(IskClassifier::fit(params, sets, labels, n_classes, run)?),
+            SetMethod::Isk(params) => {
+                let map = params.clone().check()?.fit_map(sets.points(), run)?;
+                Machine::Isk(IskClassifier::fit(map, &params.svm, sets, labels, n_classes, run)?)
+            }
             SetMethod::MiKernel(params) => Machine::SetKernel(set_kernel(params.kernel(), &params.svm)?),
             SetMethod::MiGraph(params) => Machine::SetKernel(set_kernel(params.kernel(), &params.svm)?),
-            SetMethod::MiFv(params) => Machine::MiFv(MiFvClassifier::fit(params, sets, labels, n_classes, run)?),
+            SetMethod::MiFv(params) => {
+                let map = FisherMap::fit(&params.clone().check()?, sets)?;
+                Machine::MiFv(MiFvClassifier::fit(map, &params.svm, sets, labels, n_classes, run)?)
+            }
             SetMethod::Cce(params) => Machine::Cce(CceClassifier::fit(params, sets, labels, n_classes, run)?),
             SetMethod::MiSvm(params) => Machine::Witness(witness(params, mi_svm::GUESS)?),
             SetMethod::MiSvmBag(params) => Machine::Witness(witness(params, mi_svm_bag::GUESS)?),
@@ -320,9 +327,9 @@ impl Persist for BagClassifier {
             Kind::SimpleMi => Machine::SimpleMi(SimpleMiClassifier::load(from, prefix)?),
         };
         let (classes, columns) = match &machine {
-            Machine::Isk(machine) => (machine.model.n_classes(), machine.map.map().n_columns()),
+            Machine::Isk(machine) => (machine.model.n_classes(), machine.map.n_columns()),
             Machine::SetKernel(machine) => (machine.n_classes(), machine.support().points().n_columns()),
-            Machine::MiFv(machine) => (machine.model.n_classes(), machine.n_columns()),
+            Machine::MiFv(machine) => (machine.model.n_classes(), machine.map.n_columns()),
             Machine::Cce(machine) => (machine.n_classes, machine.members[0].0.n_columns()),
             Machine::Witness(machine) => (machine.n_classes, machine.columns),
             Machine::SimpleMi(machine) => (machine.model.n_classes, machine.support.n_columns()),

@@ -14,6 +14,28 @@ use crate::parallel::Run;
 use crate::params::{Checked, not_negative, positive};
 use crate::solve::{KernelSvmModel, KernelSvmParams, Precomputed, Scheme};
 
+/// The builders that parameters with a Gaussian kernel and a kernel SVM share.
+macro_rules! gaussian_builders {
+    ($params:ident) => {
+        impl $params {
+            /// Sharpness of the Gaussian kernel, above 0; 1 by default.
+            #[must_use]
+            pub fn gamma(mut self, gamma: f64) -> Self {
+                self.gamma = gamma;
+                self
+            }
+
+            /// The kernel SVM; C = 1 by default.
+            #[must_use]
+            pub fn svm(mut self, svm: KernelSvmParams) -> Self {
+                self.svm = svm;
+                self
+            }
+        }
+    };
+}
+pub(super) use gaussian_builders;
+
 /// γ, and the radius of the graph that weights instances; without one all weigh alike.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct GaussianSetKernel {

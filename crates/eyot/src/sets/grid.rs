@@ -12,7 +12,11 @@ use super::scaler::Scaler;
 use crate::data::Scale;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
+use crate::partition::Distance;
 use crate::tune::{CvEntry, CvTable, Folds, powers_of_two, stratified_folds};
+
+/// Up to this ψ a sweep may take several of them at once; a larger one is work enough for a thread.
+const SWEPT: usize = 256;
 
 /// What to choose from. Values that a method has no use for are ignored.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,8 @@ pub struct BagGrid {
     pub psis: Vec<usize>,
     /// ε of the weights of ISK.
     pub epsilons: Vec<f64>,
+    /// Powers that the shares of ISK are raised to.
+    pub powers: Vec<f64>,
     /// γ of Gaussian kernels.
     pub gammas: Vec<f64>,
     /// τ of miGraph.
@@ -42,13 +48,21 @@ pub struct BagGrid {
 }
 
 impl BagGrid {
-    /// The grids of the paper; it does not say which C it used, so three are tried.
+    /// The grids of the paper; it does not say which C it used, so three are tried. For ISK with a text distance, those
+    /// that texts need: zeros stay zeros, ψ is small, and the shares of cells may be raised to a power.
     pub fn of(base: SetMethod) -> Self {
+        let texts = matches!(&base, SetMethod::Isk(params) if params.map.distance != Distance::Euclidean);
+        let (scales, exponents) = if texts {
+            (vec![Scale::None, Scale::MinMax], 2..=8)
+        } else {
+            (vec![Scale::MinMax, Scale::Standard], 4..=12)
+        };
         Self {
             base,
-            scales: vec![Scale::MinMax, Scale::Standard],
-            psis: (4..=12).map(|exponent| 1 << exponent).collect(),
+            scales,
+            psis: exponents.map(|exponent| 1 << exponent).collect(),
             epsilons: (11..=20).map(|twentieths| f64::from(twentieths) / 20.0).collect(),
+            powers: if texts { vec![1.0, 0.5, 0.0] } else { vec![1.0] },
             gammas: powers_of_two(-5..=5),
             taus: powers_of_two(-5..=5),
             components: vec![1, 2, 3, 4],
@@ -61,7 +75,7 @@ impl BagGrid {
 
     /// Refuses candidates outside their range, whatever the data.
     pub fn check(&self) -> Result<()> {
-        let numbers = [&self.epsilons, &self.gammas, &self.taus, &self.energies, &self.costs];
+        let numbers = [&self.epsilons, &self.powers, &self.gammas, &self.taus, &self.energies, &self.costs];
         let counts = [self.scales.len(), self.psis.len(), self.components.len()];
         if counts.contains(&0) || numbers.iter().any(|list| list.is_empty()) {
             return Err(Error::Data("there is no candidate to choose from".into()));
@@ -147,11 +161,19 @@ impl BagGrid {
                 // With one ψ or too few instances there is nothing to leave out: a ψ that is too large is clamped.
                 let psis = if fits.is_empty() || self.psis.len() == 1 { self.psis[..1].to_vec() } else { fits };
                 let epsilon = self.epsilons.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                let group = |psi: usize| {
+                let of_psi = |&psi: &usize| {
                     let params = base.clone().map(base.map.clone().psi(psi)).epsilon(epsilon);
-                    costs().map(|c| SetMethod::Isk(params.clone().svm(base.svm.clone().c(c)))).collect()
+                    let powers = self.powers.iter().flat_map(|&power| costs().map(move |c| (power, c)));
+                    let one = |(power, c)| SetMethod::Isk(params.clone().power(power).svm(base.svm.clone().c(c)));
+                    powers.map(one).collect::<Vec<_>>()
                 };
-                psis.into_iter().map(group).collect()
+                // Words are found by inverted lists, whose codes of all small ψ come out of one sweep. Otherwise each ψ
+                // has its own search, which knows better than a sweep.
+                let swept = base.map.distance != Distance::Euclidean && psis.is_sorted_by(|a, b| a < b);
+                let small = psis.iter().take_while(|&&psi| swept && psi <= SWEPT).count();
+                let (small, large) = psis.split_at(small);
+                let groups = [small].into_iter().filter(|small| !small.is_empty()).chain(large.chunks(1));
+                groups.map(|psis| psis.iter().flat_map(of_psi).collect()).collect()
             }
             SetMethod::MiKernel(base) => {
                 let one = |(gamma, c)| SetMethod::MiKernel(base.clone().gamma(gamma).svm(base.svm.clone().c(c)));

@@ -1,12 +1,13 @@
 //! Cross-validation of a head over bags that are vectors or a kernel matrix already. Bags held out have weight 0 in the
 //! fit, so nothing is copied.
 
+use super::compact::Compact;
 use crate::data::PointsBuf;
 use crate::error::Result;
 use crate::parallel::Run;
 use crate::params::Checked;
 use crate::score::Confusion;
-use crate::solve::{KernelMatrix, KernelSvmParams, LinearSvmParams, Precomputed, class_of_scores};
+use crate::solve::{FeatureRows, KernelMatrix, KernelSvmParams, LinearSvmParams, Precomputed, class_of_scores};
 use crate::tune::Folds;
 
 /// Bags with their classes and folds.
@@ -36,15 +37,23 @@ impl Labelled<'_> {
         (0..self.folds.n_folds()).map(accuracy).collect()
     }
 
-    /// A linear SVM on vectors.
-    pub(super) fn linear(&self, vectors: &PointsBuf, svm: &Checked<LinearSvmParams>) -> Result<Vec<f64>> {
+    /// Linear SVMs on vectors, one list of accuracies each.
+    pub(super) fn linear(&self, vectors: &PointsBuf, svms: &[Checked<LinearSvmParams>]) -> Result<Vec<Vec<f64>>> {
+        let compact = Compact::of(vectors);
+        let one = |svm: &Checked<LinearSvmParams>| match &compact {
+            Some(compact) => self.on_rows(compact, svm),
+            None => self.on_rows(&vectors.as_points(), svm),
+        };
+        svms.iter().map(one).collect()
+    }
+
+    fn on_rows<R: FeatureRows>(&self, rows: &R, svm: &Checked<LinearSvmParams>) -> Result<Vec<f64>> {
         self.each_fold(|fold| {
             let (weights, held) = self.split(fold);
-            let points = vectors.as_points();
-            let fit = svm.fit(&points, self.labels, self.n_classes, Some(&weights), Run::single())?;
+            let fit = svm.fit(rows, self.labels, self.n_classes, Some(&weights), Run::single())?;
             let mut scores = vec![0.0; fit.model.n_scores()];
             let class = |&bag: &usize| {
-                fit.model.scores_into(points.row(bag), &mut scores);
+                fit.model.scores_into(rows.row(bag), &mut scores);
                 class_of_scores(&scores)
             };
             let predicted: Vec<u32> = held.iter().map(class).collect();

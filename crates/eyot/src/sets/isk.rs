@@ -8,7 +8,7 @@
 //! Plain: v_j(S | H_i) = share of S in cell j of partitioning i; Φ(S) = (v(S | H_1), …, v(S | H_t));
 //! K(S, T) = ⟨Φ(S), Φ(T)⟩ / t. Weighted: instances that have many ε-similar ones in their bag count less each,
 //! W_x = 1 / #{y ∈ S : K(x, y) > ε}, x itself always counted, divided by their sum over the bag. ε = 1 is the plain
-//! kernel. Normalised: K(S, T) / √(K(S, S)·K(T, T)), that is Φ(S) / ‖Φ(S)‖.
+//! kernel. Raised: v_j to a power below 1, so that cells of few instances are heard. Normalised: K(S, T) / √(K(S, S)·K(T, T)), that is Φ(S) / ‖Φ(S)‖.
 //!
 //! Good where density varies or where a share of the instances decides; a single deciding instance in a large bag is
 //! diluted (there mi-SVM looks at the maximum). Weights use codes alone: O(|S|²·t) byte comparisons per bag and O(|S|)
@@ -23,13 +23,15 @@ use serde::{Deserialize, Serialize};
 
 use super::held_out::Labelled;
 use super::instances::Sets;
+use super::vectors::{BagMap, VectorClassifier};
+use super::weigh::{Weights, bag_vector, common_cells, neighbours};
 use crate::data::{Features, Points, PointsBuf, Row, SparseRow};
 use crate::error::{Error, Result};
 use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::Checked;
-use crate::partition::{Cell, CodeStore, Codes, NONE};
+use crate::partition::Codes;
 use crate::solve::{LinearModel, LinearSvmParams, Loss};
 
 /// Parameters of the feature map of ISK.
@@ -38,6 +40,7 @@ use crate::solve::{LinearModel, LinearSvmParams, Loss};
 pub struct IskParams {
     pub(super) map: IsolationMapParams,
     pub(super) epsilon: f64,
+    pub(super) power: f64,
     pub(super) normalise: bool,
     pub(super) svm: LinearSvmParams,
 }
@@ -47,6 +50,7 @@ impl Default for IskParams {
         Self {
             map: IsolationMapParams::default().t(200),
             epsilon: 1.0,
+            power: 1.0,
             normalise: true,
             svm: LinearSvmParams::default().loss(Loss::Hinge).bias(true).epsilon(0.01),
         }
@@ -69,6 +73,15 @@ impl IskParams {
         self
     }
 
+    /// The power that shares of cells are raised to, 0 to 1; 1 by default, which is the paper's kernel. At ½ the kernel is
+    /// Bhattacharyya's, at 0 it counts common cells: both listen to cells that few instances are in, where a plain mean
+    /// is drowned by those that all bags share.
+    #[must_use]
+    pub fn power(mut self, power: f64) -> Self {
+        self.power = power;
+        self
+    }
+
     /// Whether every bag is as similar to itself as any other is; on by default.
     #[must_use]
     pub fn normalise(mut self, normalise: bool) -> Self {
@@ -87,9 +100,10 @@ impl IskParams {
     pub fn check(self) -> Result<Checked<Self>> {
         self.map.clone().check()?;
         self.svm.clone().check()?;
-        if !(0.0..=1.0).contains(&self.epsilon) {
-            let expected = "from 0 to 1".into();
-            return Err(Error::Param { name: "epsilon", expected, got: self.epsilon.to_string() });
+        for (name, value) in [("epsilon", self.epsilon), ("power", self.power)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::Param { name, expected: "from 0 to 1".into(), got: value.to_string() });
+            }
         }
         let features = self.map.psi.checked_mul(self.map.t).filter(|&n| n < u32::MAX as usize);
         if features.is_none() {
@@ -101,13 +115,17 @@ impl IskParams {
         }
         Ok(Checked::new(self))
     }
+
+    fn shares(&self) -> Shares {
+        Shares { epsilon: self.epsilon, power: self.power, normalise: self.normalise }
+    }
 }
 
 impl Checked<IskParams> {
     /// Fits the partitionings on all instances.
     pub fn fit_map(&self, instances: Points<'_>, run: Run<'_>) -> Result<IsolationSetMap> {
         let map = self.map.clone().check()?.fit(instances, run)?;
-        Ok(IsolationSetMap { map, epsilon: self.epsilon, normalise: self.normalise })
+        Ok(IsolationSetMap { map, shares: self.shares() })
     }
 }
 
@@ -128,15 +146,14 @@ impl Checked<IskParams> {
 #[derive(Debug, Clone)]
 pub struct IsolationSetMap {
     map: IsolationMap,
-    epsilon: f64,
-    normalise: bool,
+    shares: Shares,
 }
 
 impl IsolationSetMap {
-    /// The map of fitted partitionings; ε and normalisation as in [`IskParams`].
+    /// The map of fitted partitionings; ε and normalisation as in [`IskParams`], shares as they are.
     pub fn new(map: IsolationMap, epsilon: f64, normalise: bool) -> Result<Self> {
         IskParams::default().map(map.params().clone()).epsilon(epsilon).check()?;
-        Ok(Self { map, epsilon, normalise })
+        Ok(Self { map, shares: Shares { epsilon, power: 1.0, normalise } })
     }
 
     /// The partitionings.
@@ -152,44 +169,8 @@ impl IsolationSetMap {
     /// The vectors of bags: their inner product is the kernel.
     pub fn vectors(&self, sets: &Sets, run: Run<'_>) -> Result<PointsBuf> {
         let codes = self.map.encode(sets.points(), run)?;
-        self.vectors_of(sets, &codes, run)
-    }
-
-    /// The vectors of bags whose instances are encoded.
-    pub(super) fn vectors_of(&self, sets: &Sets, codes: &Codes, run: Run<'_>) -> Result<PointsBuf> {
-        let counts = self.neighbours(sets, codes, run)?;
-        let parts = run.map("weigh", sets.len(), |bag| {
-            let weights = Weights::new(counts.as_ref().map(|counts| &counts[sets.range(bag)]), sets.range(bag).len());
-            Ok(self.finish(bag_vector(codes, sets.range(bag), &weights)))
-        })?;
-        let mut vectors = PointsBuf::sparse(self.n_features());
-        for (columns, values) in &parts {
-            vectors.push(Row::Sparse(SparseRow { columns, values }));
-        }
-        Ok(vectors)
-    }
-
-    /// How many instances of its bag are similar to each, or `None` if weights are all alike.
-    fn neighbours(&self, sets: &Sets, codes: &Codes, run: Run<'_>) -> Result<Option<Vec<u32>>> {
-        if self.epsilon >= 1.0 {
-            return Ok(None);
-        }
-        Ok(Some(neighbours(sets, codes, &[self.epsilon], run)?.swap_remove(0)))
-    }
-
-    /// Scales a vector so that inner products are kernel values.
-    fn finish(&self, (columns, mut values): (Vec<u32>, Vec<f64>)) -> (Vec<u32>, Vec<f64>) {
-        let factor = self.factor(&values);
-        for value in &mut values {
-            *value *= factor;
-        }
-        (columns, values)
-    }
-
-    /// What Φ(S) is multiplied by.
-    fn factor(&self, values: &[f64]) -> f64 {
-        let squares: f64 = values.iter().map(|value| value * value).sum();
-        1.0 / if self.normalise && squares > 0.0 { squares.sqrt() } else { (self.map.t() as f64).sqrt() }
+        let counts = self.shares.neighbours(sets, &codes, run)?;
+        self.shares.vectors(sets, &codes, counts.as_deref(), run)
     }
 
     /// The set kernel of two vectors.
@@ -199,10 +180,15 @@ impl IsolationSetMap {
 
     /// The kernel between all bags of two lists by its definition, a weighted mean over all pairs of instances, row by
     /// row: what [`IsolationSetMap::vectors`] saves. For comparisons; its time grows with the product of the instances.
+    /// Powers other than 1 are no means over pairs and are refused.
     pub fn matrix(&self, a: &Sets, b: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
+        if self.shares.power < 1.0 {
+            let expected = "1 for a kernel over pairs of instances".into();
+            return Err(Error::Param { name: "power", expected, got: self.shares.power.to_string() });
+        }
         let side = |sets: &Sets| -> Result<(Codes, Vec<f64>)> {
             let codes = self.map.encode(sets.points(), run)?;
-            let counts = self.neighbours(sets, &codes, run)?;
+            let counts = self.shares.neighbours(sets, &codes, run)?;
             let of_bag = |bag: usize| {
                 let range = sets.range(bag);
                 let weights = Weights::new(counts.as_ref().map(|counts| &counts[range.clone()]), range.len());
@@ -222,19 +208,29 @@ impl IsolationSetMap {
             sum / t
         };
         let norm = |codes: &Codes, weights: &[f64], range: Range<usize>| {
-            let own = if self.normalise { mean((codes, weights, range.clone()), (codes, weights, range)) } else { 1.0 };
+            let own = if self.shares.normalise {
+                mean((codes, weights, range.clone()), (codes, weights, range))
+            } else {
+                1.0
+            };
             if own > 0.0 { own.sqrt() } else { 1.0 }
         };
         let norms_b = run.map("kernel", b.len(), |bag| Ok(norm(&codes_b, &weights_b, b.range(bag))))?;
+        // A list against itself is half the work.
+        let same = std::ptr::eq(a, b);
         let rows = run.map("kernel", a.len(), |bag| {
             let own = norm(&codes_a, &weights_a, a.range(bag));
             let value = |other: usize| {
                 let sum = mean((&codes_a, &weights_a, a.range(bag)), (&codes_b, &weights_b, b.range(other)));
                 sum / (own * norms_b[other])
             };
-            Ok((0..b.len()).map(value).collect::<Vec<f64>>())
+            Ok((0..if same { bag + 1 } else { b.len() }).map(value).collect::<Vec<f64>>())
         })?;
-        Ok(rows.concat())
+        if !same {
+            return Ok(rows.concat());
+        }
+        let entry = |bag: usize, other: usize| if other <= bag { rows[bag][other] } else { rows[other][bag] };
+        Ok((0..a.len()).flat_map(|bag| (0..a.len()).map(move |other| (bag, other))).map(|(i, j)| entry(i, j)).collect())
     }
 
     /// The squared distance ‖Φ(S) − Φ(T)‖², the squared maximum mean discrepancy between two sets in the space of the
@@ -246,16 +242,24 @@ impl IsolationSetMap {
     /// What each instance adds to a linear score of its bag, without the bias: they sum up to it.
     fn shares(&self, sets: &Sets, model: &LinearModel, run: Run<'_>) -> Result<Vec<f64>> {
         let codes = self.map.encode(sets.points(), run)?;
-        let counts = self.neighbours(sets, &codes, run)?;
+        let counts = self.shares.neighbours(sets, &codes, run)?;
         let width = model.n_scores();
         let parts = run.map("share", sets.len(), |bag| {
             let range = sets.range(bag);
             let weights = Weights::new(counts.as_ref().map(|counts| &counts[range.clone()]), range.len());
-            let factor = self.factor(&bag_vector(&codes, range.clone(), &weights).1);
-            let mut shares = Vec::with_capacity(range.len() * width);
-            for (at, row) in range.enumerate() {
-                let weight = factor * weights.of(at);
-                shares.extend((0..width).map(|score| weight * codes.row(row).dot(model.weights(score))));
+            let (columns, values) = bag_vector(&codes, range.clone(), &weights);
+            let mut raised = values.clone();
+            let factor = self.shares.raise(&mut raised, codes.t());
+            let mut shares = vec![0.0; range.len() * width];
+            let mut of_cells = vec![0.0; self.n_features()];
+            for score in 0..width {
+                // An instance has that part of a cell's raised share that it has of the share.
+                for ((&column, raised), value) in columns.iter().zip(&raised).zip(&values) {
+                    of_cells[column as usize] = model.weights(score)[column as usize] * (raised / value);
+                }
+                for (at, row) in range.clone().enumerate() {
+                    shares[at * width + score] = factor * weights.of(at) * codes.row(row).dot(&of_cells);
+                }
             }
             Ok(shares)
         })?;
@@ -263,199 +267,135 @@ impl IsolationSetMap {
     }
 }
 
+/// How codes of instances become vectors of bags; as in [`IskParams`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shares {
+    epsilon: f64,
+    power: f64,
+    normalise: bool,
+}
+
+impl Shares {
+    /// How many instances of its bag are similar to each, or `None` if weights are all alike.
+    fn neighbours(self, sets: &Sets, codes: &Codes, run: Run<'_>) -> Result<Option<Vec<u32>>> {
+        if self.epsilon >= 1.0 {
+            return Ok(None);
+        }
+        Ok(Some(neighbours(sets, codes, &[self.epsilon], run)?.swap_remove(0)))
+    }
+
+    /// The vectors of bags whose instances are encoded and their neighbours counted.
+    fn vectors(self, sets: &Sets, codes: &Codes, counts: Option<&[u32]>, run: Run<'_>) -> Result<PointsBuf> {
+        let parts = run.map("weigh", sets.len(), |bag| {
+            let range = sets.range(bag);
+            let weights = Weights::new(counts.map(|counts| &counts[range.clone()]), range.len());
+            let (columns, mut values) = bag_vector(codes, range, &weights);
+            let factor = self.raise(&mut values, codes.t());
+            for value in &mut values {
+                *value *= factor;
+            }
+            Ok((columns, values))
+        })?;
+        let mut vectors = PointsBuf::sparse(codes.n_features());
+        for (columns, values) in &parts {
+            vectors.push(Row::Sparse(SparseRow { columns, values }));
+        }
+        Ok(vectors)
+    }
+
+    /// Raises shares to the power, and says what they are to be multiplied by so that inner products are kernel values.
+    fn raise(self, values: &mut [f64], t: usize) -> f64 {
+        for value in values.iter_mut().filter(|_| self.power < 1.0) {
+            *value = if self.power == 0.5 { value.sqrt() } else { value.powf(self.power) };
+        }
+        let squares: f64 = values.iter().map(|value| value * value).sum();
+        1.0 / if self.normalise && squares > 0.0 { squares.sqrt() } else { (t as f64).sqrt() }
+    }
+}
+
+impl BagMap for IsolationSetMap {
+    const PART: &'static str = "isk";
+
+    fn n_columns(&self) -> usize {
+        self.map.n_columns()
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn vectors(&self, sets: &Sets, run: Run<'_>) -> Result<PointsBuf> {
+        self.vectors(sets, run)
+    }
+}
+
 impl Persist for IsolationSetMap {
     fn save(&self, out: &mut ModelWriter, prefix: &str) {
-        out.put_json(&format!("{prefix}.set"), &(self.epsilon, self.normalise));
+        out.put_json(&format!("{prefix}.set"), &(self.shares.epsilon, self.shares.normalise));
+        if self.shares.power < 1.0 {
+            out.put_json(&format!("{prefix}.power"), &self.shares.power);
+        }
         self.map.save(out, &format!("{prefix}.map"));
     }
 
     fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
         let name = format!("{prefix}.set");
         let (epsilon, normalise): (f64, bool) = from.json(&name)?;
-        if !(0.0..=1.0).contains(&epsilon) {
-            return Err(bad_part(&name, "has an epsilon outside 0 to 1"));
+        let place = format!("{prefix}.power");
+        let power: f64 = if from.has_json(&place) { from.json(&place)? } else { 1.0 };
+        if !(0.0..=1.0).contains(&epsilon) || !(0.0..=1.0).contains(&power) {
+            return Err(bad_part(&name, "has an epsilon or a power outside 0 to 1"));
         }
         let map = IsolationMap::load(from, &format!("{prefix}.map"))?;
         if map.psi().checked_mul(map.t()).is_none_or(|features| features >= u32::MAX as usize) {
             return Err(bad_part(prefix, "has too many features"));
         }
-        Ok(Self { map, epsilon, normalise })
+        Ok(Self { map, shares: Shares { epsilon, power, normalise } })
     }
-}
-
-/// For each ε, how many instances of its bag are ε-similar to each instance, itself included.
-fn neighbours(sets: &Sets, codes: &Codes, epsilons: &[f64], run: Run<'_>) -> Result<Vec<Vec<u32>>> {
-    let t = codes.t();
-    // K > ε from this many common cells on.
-    let least: Vec<usize> =
-        epsilons.iter().map(|&epsilon| (0..=t).find(|&m| m as f64 / t as f64 > epsilon).unwrap_or(t + 1)).collect();
-    let parts = run.map("weigh", sets.len(), |bag| {
-        let range = sets.range(bag);
-        let mut counts = vec![vec![1u32; range.len()]; least.len()];
-        for x in 0..range.len() {
-            for y in x + 1..range.len() {
-                let common = common_cells(codes, range.start + x, codes, range.start + y);
-                for (counts, &least) in counts.iter_mut().zip(&least) {
-                    if common >= least {
-                        counts[x] += 1;
-                        counts[y] += 1;
-                    }
-                }
-            }
-        }
-        Ok(counts)
-    })?;
-    Ok((0..least.len()).map(|at| parts.iter().flat_map(|counts| counts[at].iter().copied()).collect()).collect())
-}
-
-/// In how many partitionings two points share a cell; gaps match nothing.
-fn common_cells(codes: &Codes, x: usize, others: &Codes, y: usize) -> usize {
-    let (t, psi) = (codes.t(), codes.psi());
-    let (x, y) = (x * t..(x + 1) * t, y * t..(y + 1) * t);
-    match (codes.store(), others.store()) {
-        (CodeStore::U8(a), CodeStore::U8(b)) => equal(&a[x], &b[y], |cell| usize::from(cell) < psi),
-        (CodeStore::U16(a), CodeStore::U16(b)) => equal(&a[x], &b[y], |cell| usize::from(cell) < psi),
-        (CodeStore::U32(a), CodeStore::U32(b)) => equal(&a[x], &b[y], |cell| (cell as usize) < psi),
-        _ => unreachable!("codes of one map are stored alike"),
-    }
-}
-
-/// Counts equal places in blocks short enough for sums of a byte, which compile to vector code.
-fn equal<C: Copy + PartialEq>(x: &[C], y: &[C], inside: impl Fn(C) -> bool) -> usize {
-    const BLOCK: usize = 128;
-    let block =
-        |(x, y): (&[C], &[C])| usize::from(x.iter().zip(y).map(|(&x, &y)| u8::from(x == y && inside(x))).sum::<u8>());
-    x.chunks(BLOCK).zip(y.chunks(BLOCK)).map(block).sum()
-}
-
-/// The weights of the instances of a bag, which sum up to 1.
-struct Weights<'a> {
-    counts: Option<&'a [u32]>,
-    /// Instances in the order in which weights are summed: ascending counts, so that the order of instances does not
-    /// matter.
-    order: Vec<usize>,
-    /// Σ 1/count.
-    total: f64,
-}
-
-impl<'a> Weights<'a> {
-    fn new(counts: Option<&'a [u32]>, instances: usize) -> Self {
-        let mut order: Vec<usize> = (0..instances).collect();
-        let Some(of) = counts else { return Self { counts, order, total: instances as f64 } };
-        order.sort_by_key(|&at| of[at]);
-        let total = order.iter().map(|&at| 1.0 / f64::from(of[at])).sum();
-        Self { counts, order, total }
-    }
-
-    /// 1/count.
-    fn raw(&self, instance: usize) -> f64 {
-        self.counts.map_or(1.0, |counts| 1.0 / f64::from(counts[instance]))
-    }
-
-    fn of(&self, instance: usize) -> f64 {
-        self.raw(instance) / self.total
-    }
-}
-
-/// Φ(S): the cells that a bag is in and the sums of its instances' weights there.
-fn bag_vector(codes: &Codes, range: Range<usize>, weights: &Weights<'_>) -> (Vec<u32>, Vec<f64>) {
-    let (t, psi) = (codes.t(), codes.psi());
-    let (mut columns, mut values) = (Vec::new(), Vec::new());
-    let mut put = |i: usize, cell: Cell, sum: f64| {
-        columns.push((i * psi) as u32 + cell);
-        values.push(sum / weights.total);
-    };
-    // A large bag visits most cells: sums by cell. A small one: its few entries in the order of their cells. Both add
-    // in the same order.
-    if range.len() * 8 >= psi {
-        let mut sums = vec![0.0; psi];
-        for i in 0..t {
-            sums.fill(0.0);
-            for &at in &weights.order {
-                let cell = codes.row(range.start + at).cell(i);
-                if cell != NONE {
-                    sums[cell as usize] += weights.raw(at);
-                }
-            }
-            for (cell, &sum) in sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0) {
-                put(i, cell as Cell, sum);
-            }
-        }
-    } else {
-        let mut entries: Vec<(Cell, f64)> = Vec::with_capacity(range.len());
-        for i in 0..t {
-            entries.clear();
-            entries.extend(weights.order.iter().map(|&at| (codes.row(range.start + at).cell(i), weights.raw(at))));
-            entries.sort_by_key(|&(cell, _)| cell);
-            for same in entries.chunk_by(|a, b| a.0 == b.0).filter(|same| same[0].0 != NONE) {
-                put(i, same[0].0, same.iter().map(|&(_, weight)| weight).fold(0.0, |sum, weight| sum + weight));
-            }
-        }
-    }
-    (columns, values)
 }
 
 /// A linear SVM on the vectors of ISK.
-#[derive(Debug, Clone)]
-pub(super) struct IskClassifier {
-    pub(super) map: IsolationSetMap,
-    pub(super) model: LinearModel,
-}
+pub(super) type IskClassifier = VectorClassifier<IsolationSetMap>;
 
 impl IskClassifier {
-    pub(super) fn fit(params: &IskParams, sets: &Sets, labels: &[u32], n_classes: usize, run: Run<'_>) -> Result<Self> {
-        let map = params.clone().check()?.fit_map(sets.points(), run)?;
-        let vectors = map.vectors(sets, run)?;
-        let svm = params.svm.clone().check()?;
-        let model = svm.fit(&vectors.as_points(), labels, n_classes, None, run)?.model;
-        Ok(Self { map, model })
-    }
-
-    pub(super) fn scores(&self, sets: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
-        self.model.scores(&self.map.vectors(sets, run)?.as_points(), run)
-    }
-
     pub(super) fn instance_scores(&self, sets: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
         self.map.shares(sets, &self.model, run)
     }
 
-    /// The held-out accuracies of candidates that share their isolation map.
+    /// The held-out accuracies of candidates that differ in ψ, ascending, and in what is made of the codes.
     pub(super) fn held_out(members: &[&IskParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+        let of_psi: Vec<&[&IskParams]> = members.chunk_by(|a, b| a.map.psi == b.map.psi).collect();
+        let psis: Vec<usize> = of_psi.iter().map(|members| members[0].map.psi).collect();
         let Some(first) = members.first() else { return Ok(vec![]) };
-        let map = first.map.clone().check()?.fit(sets.points(), Run::single())?;
-        let codes = map.encode(sets.points(), Run::single())?;
-        let mut last: Option<(IsolationSetMap, PointsBuf)> = None;
         let mut held_out = Vec::with_capacity(members.len());
-        for params in members {
-            let known =
-                |(map, _): &(IsolationSetMap, _)| map.epsilon == params.epsilon && map.normalise == params.normalise;
-            if !last.as_ref().is_some_and(known) {
-                let set_map =
-                    IsolationSetMap { map: map.clone(), epsilon: params.epsilon, normalise: params.normalise };
-                let vectors = set_map.vectors_of(sets, &codes, Run::single())?;
-                last = Some((set_map, vectors));
+        for (members, codes) in of_psi.iter().zip(codes_of(&first.map, &psis, sets.points())?) {
+            let mut epsilons: Vec<f64> = members.iter().map(|params| params.epsilon).filter(|&e| e < 1.0).collect();
+            epsilons.dedup();
+            let counts = neighbours(sets, &codes, &epsilons, Run::single())?;
+            for same in members.chunk_by(|a, b| a.shares() == b.shares()) {
+                let own = epsilons.iter().position(|&epsilon| epsilon == same[0].epsilon);
+                let counts = own.map(|at| counts[at].as_slice());
+                let vectors = same[0].shares().vectors(sets, &codes, counts, Run::single())?;
+                let svms = same.iter().map(|params| params.svm.clone().check()).collect::<Result<Vec<_>>>()?;
+                held_out.extend(of.linear(&vectors, &svms)?);
             }
-            let (_, vectors) = last.as_ref().expect("made above");
-            held_out.push(of.linear(vectors, &params.svm.clone().check()?)?);
         }
         Ok(held_out)
     }
 }
 
-impl Persist for IskClassifier {
-    fn save(&self, out: &mut ModelWriter, prefix: &str) {
-        self.map.save(out, &format!("{prefix}.isk"));
-        self.model.save(out, &format!("{prefix}.linear"));
-    }
-
-    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
-        let map = IsolationSetMap::load(from, &format!("{prefix}.isk"))?;
-        let model = LinearModel::load(from, &format!("{prefix}.linear"))?;
-        if model.n_features() != map.n_features() {
-            return Err(bad_part(prefix, "has weights that do not go with its map"));
+/// The codes of maps that differ in ψ, which ascends: in one sweep where that can be.
+fn codes_of(params: &IsolationMapParams, psis: &[usize], points: Points<'_>) -> Result<Vec<Codes>> {
+    let map = |psi: usize| params.clone().psi(psi).check()?.fit(points, Run::single());
+    if let [_, .., largest] = psis {
+        let map = map(*largest)?;
+        if map.psi() == *largest
+            && let Some(codes) = map.encode_nested(points, psis, Run::single())?
+        {
+            return Ok(codes);
         }
-        Ok(Self { map, model })
     }
+    psis.iter().map(|&psi| map(psi)?.encode(points, Run::single())).collect()
 }
 
 #[cfg(test)]
@@ -495,7 +435,8 @@ mod tests {
         let weights = |set: Points<'_>| -> Vec<f64> {
             let raw: Vec<f64> = (0..set.n_rows())
                 .map(|x| {
-                    let similar = |y: &usize| *y == x || map.map.similarity(set.row(x), set.row(*y)) > map.epsilon;
+                    let similar =
+                        |y: &usize| *y == x || map.map.similarity(set.row(x), set.row(*y)) > map.shares.epsilon;
                     1.0 / (0..set.n_rows()).filter(similar).count() as f64
                 })
                 .collect();
@@ -564,7 +505,7 @@ mod tests {
         let sets = some_sets(&[200, 3], 4);
         let map = map_of(&sets, 0.5, false);
         let codes = map.map.encode(sets.points(), Run::single()).unwrap();
-        let counts = map.neighbours(&sets, &codes, Run::single()).unwrap().unwrap();
+        let counts = map.shares.neighbours(&sets, &codes, Run::single()).unwrap().unwrap();
         let weights = Weights::new(Some(&counts[..200]), 200);
         let fast = bag_vector(&codes, 0..200, &weights);
         let mut plain = vec![0.0; 40 * 8];
@@ -602,9 +543,10 @@ mod tests {
     fn shares_of_instances_sum_up_to_the_score() {
         let sets = some_sets(&[3, 8, 5, 4, 6, 1], 7);
         let map = IsolationMapParams::default().psi(8).t(40);
-        for epsilon in [1.0, 0.4] {
-            let params = IskParams::default().map(map.clone()).epsilon(epsilon);
-            let fit = IskClassifier::fit(&params, &sets, &[0, 1, 2, 0, 1, 2], 3, Run::single()).unwrap();
+        for (epsilon, power) in [(1.0, 1.0), (0.4, 1.0), (0.4, 0.5), (1.0, 0.0), (0.4, 0.3)] {
+            let params = IskParams::default().map(map.clone()).epsilon(epsilon).power(power);
+            let map = params.clone().check().unwrap().fit_map(sets.points(), Run::single()).unwrap();
+            let fit = IskClassifier::fit(map, &params.svm, &sets, &[0, 1, 2, 0, 1, 2], 3, Run::single()).unwrap();
             let scores = fit.scores(&sets, Run::single()).unwrap();
             let shares = fit.instance_scores(&sets, Run::single()).unwrap();
             for bag in 0..6 {
@@ -617,11 +559,35 @@ mod tests {
     }
 
     #[test]
-    fn epsilon_outside_its_range_is_refused() {
-        for epsilon in [-0.1, 1.1, f64::NAN] {
-            let error = IskParams::default().epsilon(epsilon).check().unwrap_err();
-            assert_eq!(error.to_string(), format!("`epsilon` must be from 0 to 1, but is {epsilon}"));
+    fn epsilon_and_power_outside_their_range_are_refused() {
+        for value in [-0.1, 1.1, f64::NAN] {
+            let error = IskParams::default().epsilon(value).check().unwrap_err();
+            assert_eq!(error.to_string(), format!("`epsilon` must be from 0 to 1, but is {value}"));
+            let error = IskParams::default().power(value).check().unwrap_err();
+            assert_eq!(error.to_string(), format!("`power` must be from 0 to 1, but is {value}"));
         }
+    }
+
+    #[test]
+    fn a_power_of_a_half_is_the_bhattacharyya_kernel_and_0_counts_common_cells() {
+        let sets = some_sets(&[6, 9], 8);
+        let plain = map_of(&sets, 1.0, false);
+        let shares = plain.vectors(&sets, Run::single()).unwrap();
+        let t = 40f64;
+        let expected = |of_pair: &dyn Fn(f64, f64) -> f64| -> f64 {
+            let pair = |feature| of_pair(shares.row(0).get(feature) * t.sqrt(), shares.row(1).get(feature) * t.sqrt());
+            (0..plain.n_features()).map(pair).sum::<f64>() / t
+        };
+        let with = |power: f64| {
+            let map = IsolationSetMap { shares: Shares { power, ..plain.shares }, ..plain.clone() };
+            let vectors = map.vectors(&sets, Run::single()).unwrap();
+            assert!(power == 1.0 || map.matrix(&sets, &sets, Run::single()).is_err(), "no mean over pairs");
+            map.kernel(vectors.row(0), vectors.row(1))
+        };
+        assert!((with(0.5) - expected(&|a, b| (a * b).sqrt())).abs() < 1e-12);
+        let common = |a: f64, b: f64| f64::from(u8::from(a > 0.0 && b > 0.0));
+        assert!((with(0.0) - expected(&common)).abs() < 1e-12);
+        assert!((with(1.0) - expected(&|a, b| a * b)).abs() < 1e-12);
     }
 
     proptest! {

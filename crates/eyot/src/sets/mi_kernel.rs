@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gaussian::GaussianSetKernel;
+use super::gaussian::{GaussianSetKernel, gaussian_builders};
 use crate::error::Result;
 use crate::params::Checked;
 use crate::solve::KernelSvmParams;
@@ -29,21 +29,9 @@ impl Default for MiKernelParams {
     }
 }
 
+gaussian_builders!(MiKernelParams);
+
 impl MiKernelParams {
-    /// Sharpness of the Gaussian kernel, above 0; 1 by default.
-    #[must_use]
-    pub fn gamma(mut self, gamma: f64) -> Self {
-        self.gamma = gamma;
-        self
-    }
-
-    /// The kernel SVM; C = 1 by default.
-    #[must_use]
-    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
-        self.svm = svm;
-        self
-    }
-
     /// Refuses parameters outside their range.
     pub fn check(self) -> Result<Checked<Self>> {
         self.kernel().check()?;

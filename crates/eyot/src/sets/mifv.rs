@@ -19,12 +19,13 @@ use serde::{Deserialize, Serialize};
 use super::held_out::Labelled;
 use super::instances::Sets;
 use super::kmeans::{check_width, kmeans, nearest};
+use super::vectors::{BagMap, VectorClassifier};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
-use crate::solve::{LinearModel, LinearSvmParams};
+use crate::solve::LinearSvmParams;
 
 /// Rounds of EM at the most.
 const MAX_ROUNDS: usize = 100;
@@ -203,8 +204,9 @@ impl FisherMap {
             let m = self.weights.len();
             posteriors = vec![0.0; n * m];
             let mut likelihood = 0.0;
+            let constants = self.constants();
             for (row, posteriors) in rows.iter().zip(posteriors.chunks_exact_mut(m)) {
-                likelihood += self.posteriors(row, posteriors) / n as f64;
+                likelihood += self.posteriors(row, &constants, posteriors) / n as f64;
             }
             if likelihood - before < ENOUGH * likelihood.abs().max(1.0) {
                 break;
@@ -213,14 +215,21 @@ impl FisherMap {
         }
     }
 
+    /// ln ω_k − Σ ln s_k of every component.
+    fn constants(&self) -> Vec<f64> {
+        let logarithms = |deviations: &[f64]| deviations.iter().map(|deviation| deviation.ln()).sum::<f64>();
+        let of_components = self.deviations.chunks_exact(self.width()).map(logarithms);
+        self.weights.iter().zip(of_components).map(|(weight, sum)| weight.ln() - sum).collect()
+    }
+
     /// p_jk of one instance; returns its log-likelihood but for a constant.
-    fn posteriors(&self, row: &[f64], out: &mut [f64]) -> f64 {
+    fn posteriors(&self, row: &[f64], constants: &[f64], out: &mut [f64]) -> f64 {
         let d = row.len();
         for (k, out) in out.iter_mut().enumerate() {
             let (means, deviations) = (&self.means[k * d..(k + 1) * d], &self.deviations[k * d..(k + 1) * d]);
-            let mut sum = self.weights[k].ln();
+            let mut sum = constants[k];
             for ((x, mean), deviation) in row.iter().zip(means).zip(deviations) {
-                sum -= 0.5 * ((x - mean) / deviation).powi(2) + deviation.ln();
+                sum -= 0.5 * ((x - mean) / deviation).powi(2);
             }
             *out = sum;
         }
@@ -240,7 +249,7 @@ impl FisherMap {
         let (d, m) = (self.width(), self.weights.len());
         let reduced = self.reduce(sets.points());
         let reduced = reduced.as_points();
-        let mut posteriors = vec![0.0; m];
+        let (mut posteriors, constants) = (vec![0.0; m], self.constants());
         let mut vectors = Vec::with_capacity(sets.len());
         for bag in 0..sets.len() {
             let mut vector = vec![0.0; self.n_features()];
@@ -248,7 +257,7 @@ impl FisherMap {
             let (of_means, of_deviations) = rest.split_at_mut(m * d);
             for row in sets.range(bag) {
                 let row = dense(reduced.row(row));
-                self.posteriors(row, &mut posteriors);
+                self.posteriors(row, &constants, &mut posteriors);
                 for (k, &p) in posteriors.iter().enumerate() {
                     let root = self.weights[k].sqrt();
                     of_weights[k] += (p - self.weights[k]) / root;
@@ -364,57 +373,32 @@ impl Persist for FisherMap {
     }
 }
 
-/// A linear SVM on Fisher vectors.
-#[derive(Debug, Clone)]
-pub(super) struct MiFvClassifier {
-    pub(super) map: FisherMap,
-    pub(super) model: LinearModel,
+impl BagMap for FisherMap {
+    const PART: &'static str = "fisher";
+
+    fn n_columns(&self) -> usize {
+        self.columns
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn vectors(&self, sets: &Sets, _: Run<'_>) -> Result<PointsBuf> {
+        Ok(self.vectors(sets))
+    }
 }
 
+/// A linear SVM on Fisher vectors.
+pub(super) type MiFvClassifier = VectorClassifier<FisherMap>;
+
 impl MiFvClassifier {
-    pub(super) fn fit(
-        params: &MiFvParams,
-        sets: &Sets,
-        labels: &[u32],
-        n_classes: usize,
-        run: Run<'_>,
-    ) -> Result<Self> {
-        let params = params.clone().check()?;
-        let map = FisherMap::fit(&params, sets)?;
-        let svm = params.svm.clone().check()?;
-        let model = svm.fit(&map.vectors(sets).as_points(), labels, n_classes, None, run)?.model;
-        Ok(Self { map, model })
-    }
-
-    pub(super) const fn n_columns(&self) -> usize {
-        self.map.columns
-    }
-
-    pub(super) fn scores(&self, sets: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
-        self.model.scores(&self.map.vectors(sets).as_points(), run)
-    }
-
     /// The held-out accuracies of candidates that share their mixture.
     pub(super) fn held_out(members: &[&MiFvParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
         let Some(first) = members.first() else { return Ok(vec![]) };
         let vectors = FisherMap::fit(&(*first).clone().check()?, sets)?.vectors(sets);
-        members.iter().map(|params| of.linear(&vectors, &params.svm.clone().check()?)).collect()
-    }
-}
-
-impl Persist for MiFvClassifier {
-    fn save(&self, out: &mut ModelWriter, prefix: &str) {
-        self.map.save(out, &format!("{prefix}.fisher"));
-        self.model.save(out, &format!("{prefix}.linear"));
-    }
-
-    fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
-        let map = FisherMap::load(from, &format!("{prefix}.fisher"))?;
-        let model = LinearModel::load(from, &format!("{prefix}.linear"))?;
-        if map.n_features() != model.n_features() {
-            return Err(bad_part(prefix, "has weights that do not go with its mixture"));
-        }
-        Ok(Self { map, model })
+        let svms = members.iter().map(|params| params.svm.clone().check()).collect::<Result<Vec<_>>>()?;
+        of.linear(&vectors, &svms)
     }
 }
 
@@ -460,7 +444,8 @@ mod tests {
         assert!(centres[0].abs() < 0.3 && (centres[1] - 3.0).abs() < 0.3, "{centres:?}");
         assert_eq!((map(&sets, 2, 0.8).width(), map(&sets, 2, 1.0).width()), (1, 2));
         let params = MiFvParams::default().energy(0.8);
-        let fit = MiFvClassifier::fit(&params, &sets, &labels, 2, Run::single()).unwrap();
+        let map = FisherMap::fit(&params.clone().check().unwrap(), &sets).unwrap();
+        let fit = MiFvClassifier::fit(map, &params.svm, &sets, &labels, 2, Run::single()).unwrap();
         let scores = fit.scores(&sets, Run::single()).unwrap();
         let right = scores.iter().zip(&labels).filter(|(score, label)| (**score >= 0.0) == (**label == 1)).count();
         assert!(right >= 57, "{right} of 60");

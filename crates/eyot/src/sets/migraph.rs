@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gaussian::GaussianSetKernel;
+use super::gaussian::{GaussianSetKernel, gaussian_builders};
 use crate::error::Result;
 use crate::params::Checked;
 use crate::solve::KernelSvmParams;
@@ -32,25 +32,13 @@ impl Default for MiGraphParams {
     }
 }
 
-impl MiGraphParams {
-    /// Sharpness of the Gaussian kernel, above 0; 1 by default.
-    #[must_use]
-    pub fn gamma(mut self, gamma: f64) -> Self {
-        self.gamma = gamma;
-        self
-    }
+gaussian_builders!(MiGraphParams);
 
+impl MiGraphParams {
     /// Squared distance below which two instances of a bag are neighbours, at least 0; 1 by default.
     #[must_use]
     pub fn tau(mut self, tau: f64) -> Self {
         self.tau = tau;
-        self
-    }
-
-    /// The kernel SVM; C = 1 by default.
-    #[must_use]
-    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
-        self.svm = svm;
         self
     }
 

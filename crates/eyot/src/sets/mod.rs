@@ -19,6 +19,7 @@
 
 mod any;
 mod cce;
+mod compact;
 mod gaussian;
 mod grid;
 mod held_out;
@@ -36,6 +37,8 @@ mod simple_mi;
 #[cfg(test)]
 mod testing;
 mod validate;
+mod vectors;
+mod weigh;
 mod witness;
 
 pub use any::{BagClassifier, BagClassifierParams, SetMethod};

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::gaussian::gaussian_builders;
 use super::held_out::Labelled;
 use super::instances::Sets;
 use crate::data::PointsBuf;
@@ -31,21 +32,9 @@ impl Default for SimpleMiParams {
     }
 }
 
+gaussian_builders!(SimpleMiParams);
+
 impl SimpleMiParams {
-    /// Sharpness of the Gaussian kernel, above 0; 1 by default.
-    #[must_use]
-    pub fn gamma(mut self, gamma: f64) -> Self {
-        self.gamma = gamma;
-        self
-    }
-
-    /// The kernel SVM; C = 1 by default.
-    #[must_use]
-    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
-        self.svm = svm;
-        self
-    }
-
     /// Refuses parameters outside their range.
     pub fn check(self) -> Result<Checked<Self>> {
         positive("gamma", self.gamma)?;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::gaussian::gaussian_builders;
 use super::held_out::Labelled;
 use super::instances::Sets;
 use crate::data::{Points, PointsBuf};
@@ -34,25 +35,13 @@ impl Default for WitnessParams {
     }
 }
 
-impl WitnessParams {
-    /// Sharpness of the Gaussian kernel, above 0; 1 by default.
-    #[must_use]
-    pub fn gamma(mut self, gamma: f64) -> Self {
-        self.gamma = gamma;
-        self
-    }
+gaussian_builders!(WitnessParams);
 
+impl WitnessParams {
     /// Rounds at the most, 1 to 1000; 50 by default.
     #[must_use]
     pub fn max_rounds(mut self, max_rounds: usize) -> Self {
         self.max_rounds = max_rounds;
-        self
-    }
-
-    /// The kernel SVM; C = 1 by default.
-    #[must_use]
-    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
-        self.svm = svm;
         self
     }
 

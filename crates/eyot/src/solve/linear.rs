@@ -148,7 +148,7 @@ pub struct LinearModel {
 
 impl LinearModel {
     /// Weights score by score, one bias per score.
-    pub(super) fn from_parts(n_classes: usize, n_features: usize, weights: Vec<f64>, biases: Vec<f64>) -> Self {
+    pub(crate) fn from_parts(n_classes: usize, n_features: usize, weights: Vec<f64>, biases: Vec<f64>) -> Self {
         Self { n_classes, n_features, weights, biases }
     }
 

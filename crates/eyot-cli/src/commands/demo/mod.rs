@@ -6,6 +6,7 @@ mod data;
 mod codes;
 mod density;
 pub(super) mod contours;
+mod bags;
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,7 +45,8 @@ pub(crate) struct Args {
 }
 
 /// The way of the tour.
-const STOPS: [fn(u64, Run<'_>) -> eyot::Result<Stop>; 3] = [codes::stop, density::stop, contours::stop];
+const STOPS: [fn(u64, Run<'_>) -> eyot::Result<Stop>; 4] =
+    [codes::stop, density::stop, contours::stop, bags::stop];
 
 #[derive(Serialize)]
 struct Own {

@@ -214,7 +214,7 @@ impl Groups {
     fn observe(&mut self, table: &Table, bag: &str) -> eyot::Result<()> {
         let values = table.column(bag).expect("data without this column have been refused");
         for row in 0..table.n_rows {
-            let missing = || Error::Missing { row: table.first_row + row, column: ColumnRef::Name(bag.to_owned()) };
+            let missing = || Error::MissingRole { row: table.first_row + row, column: ColumnRef::Name(bag.to_owned()) };
             self.add(cell(values, row).ok_or_else(missing)?);
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Labels {
         for row in 0..table.n_rows {
             let Some(value) = cell(values, row) else {
                 let column = ColumnRef::Name(self.column.clone());
-                return Err(Error::Missing { row: table.first_row + row, column });
+                return Err(Error::MissingRole { row: table.first_row + row, column });
             };
             let code = self.values.iter().position(|known| *known == value).unwrap_or_else(|| {
                 self.values.push(value);

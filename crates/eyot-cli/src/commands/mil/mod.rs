@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use eyot::{
     BagClassifierModel, BagClassifierParams, BagFold, BagGrid, BagValidation, CceParams, Confusion, CvEntry, CvTable,
-    Distance, IskParams, IsolationMapParams, MiFvParams, MiGraphParams, MiKernelParams, Scale, SetMethod,
+    Distance, IskParams, IsolationMapParams, MiFvParams, MiGraphParams, MiKernelParams, SetMethod,
     SimpleMiParams, WitnessParams,
 };
 use eyot_io::{Cells, Format, TableWriter, output_format};
@@ -65,22 +65,30 @@ pub(crate) struct Args {
     #[arg(short, value_name = "N", default_value_t = 200, help_heading = "Method")]
     t: usize,
 
-    /// Rows sampled for each partitioning, ψ (isk); of several, the best is chosen [default: 16, 32, … 4096]
+    /// Rows sampled for each partitioning, ψ (isk); of several, the best is chosen [default: 16, 32, … 4096; with a text
+    /// distance 4, 8, … 256]
     #[arg(long, value_name = "N,..", value_delimiter = ',', help_heading = "Method")]
     psi: Vec<usize>,
 
     /// Rows of a bag that share more cells than this weigh less each, ε (isk) [default: 0.55, 0.6, … 1]
     ///
     /// From 0 to 1; 1 weights all rows of a bag alike. Of several, the best is chosen.
-    #[arg(long, value_name = "X,..", value_delimiter = ',', help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
     epsilon: Vec<f64>,
 
+    /// Power that a bag's shares of cells are raised to (isk) [default: 1; with a text distance 1, 0.5, 0]
+    ///
+    /// 1: shares as they are. 0.5: their roots. 0: only whether a bag is in a cell. Below 1, cells with few rows are heard
+    /// where most rows of all bags are alike. Of several, the best is chosen.
+    #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
+    power: Vec<f64>,
+
     /// Sharpness γ of the Gaussian kernel (mi-kernel, migraph, the SVMs, simple-mi) [default: 2^-5, … 2^5]
-    #[arg(long, value_name = "X,..", value_delimiter = ',', help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
     gamma: Vec<f64>,
 
     /// Squared distance below which rows of a bag are neighbours, τ (migraph) [default: 2^-5, … 2^5]
-    #[arg(long, value_name = "X,..", value_delimiter = ',', help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
     tau: Vec<f64>,
 
     /// Components of the mixture (mifv) [default: 1, 2, 3, 4]
@@ -88,11 +96,11 @@ pub(crate) struct Args {
     components: Vec<usize>,
 
     /// Share of the variance that PCA keeps before the mixture, 1 for no PCA (mifv) [default: 1, 0.8, 0.9]
-    #[arg(long, value_name = "X,..", value_delimiter = ',', help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
     energy: Vec<f64>,
 
     /// Price of a violated margin, C; of several, the best is chosen
-    #[arg(long, value_name = "X,..", value_delimiter = ',', default_value = "1,10,100", help_heading = "Method")]
+    #[arg(long, value_name = "X,..", value_delimiter = ',', default_value = "1,10,100", allow_negative_numbers = true, help_heading = "Method")]
     c: Vec<f64>,
 
     /// Folds of cross-validation over bags
@@ -174,6 +182,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let (encoder, bags) = bags::read_training(&data, &job)?;
     let context = || args.data.data.display().to_string();
     args.grid(0).check()?;
+    let rows = bags.sets.n_instances();
+    for psi in args.psi.iter().filter(|&&psi| psi > rows && args.method == MethodName::Isk) {
+        job.note(format!("psi {psi} is more than there are rows ({}), so all rows are taken", count(rows)));
+    }
     let validations = match &args.test {
         Some(_) => vec![],
         None => job.timed(Phase::Fit, || validate(args, &bags, &job)).with_context(context)?,
@@ -232,15 +244,13 @@ impl Args {
         let mut grid = BagGrid::of(base);
         given(&mut grid.psis, &self.psi);
         given(&mut grid.epsilons, &self.epsilon);
+        given(&mut grid.powers, &self.power);
         given(&mut grid.gammas, &self.gamma);
         given(&mut grid.taus, &self.tau);
         given(&mut grid.components, &self.components);
         given(&mut grid.energies, &self.energy);
-        match self.data.scale() {
-            Some(scale) => grid.scales = vec![scale],
-            // Word counts have a meaning of their own, zeros above all.
-            None if self.distance != DistanceName::Euclidean => grid.scales = vec![Scale::None, Scale::MinMax],
-            None => (),
+        if let Some(scale) = self.data.scale() {
+            grid.scales = vec![scale];
         }
         grid.costs.clone_from(&self.c);
         grid.folds = self.inner;
@@ -368,6 +378,7 @@ fn varied(params: &BagClassifierParams) -> serde_json::Map<String, serde_json::V
         ("scale", "/scale"),
         ("psi", "/map/psi"),
         ("epsilon", "/epsilon"),
+        ("power", "/power"),
         ("gamma", "/gamma"),
         ("tau", "/tau"),
         ("components", "/components"),
@@ -383,7 +394,9 @@ fn words(params: &BagClassifierParams) -> String {
         Some(text) => format!("{name} {text}"),
         None => format!("{name} {value}"),
     };
-    varied(params).into_iter().map(word).collect::<Vec<_>>().join(", ")
+    // Shares as they are go without saying.
+    let told = varied(params).into_iter().filter(|(name, value)| name != "power" || value.as_f64() != Some(1.0));
+    told.map(word).collect::<Vec<_>>().join(", ")
 }
 
 impl Outcome<'_> {

@@ -124,7 +124,7 @@ fn telling(outcome: &Outcome<'_>, job: &Job) -> anyhow::Result<Option<Section>> 
     let figures = shown.into_iter().map(|bag| {
         let title = format!("Bag {}, class {}", bags.bags.name(bag), bags.classes.name(bags.labels[bag]));
         let names = bags.bags.rows(bag).iter().map(|row| (row + 1).to_string());
-        Bars::new(title, names).series("speaks for the class", &of_bag[bag].1).lying().figure()
+        Bars::new(title, names).y("row").series("speaks for the class", &of_bag[bag].1).lying().figure()
     });
     let text = "How much each row speaks for the class of its bag, by a model fitted on all bags: the rows that decide.";
     Ok(Some(Section::new("The rows that decided").text(text).figures(figures.collect::<Vec<_>>()).table(table)))

@@ -124,7 +124,7 @@ fn run_figure2(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         Ok([0, 2].map(|at| map.kernel(vectors.row(at), vectors.row(at + 1))))
     };
     let mut by_psi = Vec::new();
-    for psi in [2, 4, 8, 12, 16, 32, 64, 128] {
+    for psi in [2, 4, 8, 12, 16, 32, 64, 128, 512, 2048] {
         let [sparse, dense] = pair(0.3, psi, lab.run())?;
         by_psi.push((psi as f64, sparse, dense));
         lab.cell("distance 0.3", &format!("psi {psi}"), None, |_| Ok(Ours::of(vec![sparse - dense])))?;

@@ -26,8 +26,11 @@ const SETS: [(&str, [(f64, f64); 8]); 7] = [
 
 const METHODS: [&str; 8] = ["isk", "mi-kernel", "migraph", "mifv", "cce", "mi-svm", "MI-SVM", "simple-mi"];
 
-/// SVMs on instances of these sets take hours.
+/// SVMs on instances of these sets take hours where parameters are searched.
 const SLOW: [&str; 3] = ["musk2", "corel1000", "corel2000"];
+
+/// Many bags of many classes: every candidate is hundreds of SVMs.
+const LARGE: [&str; 2] = ["corel1000", "corel2000"];
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for (set, published) in SETS {
@@ -39,16 +42,19 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
                 continue;
             }
             lab.cell(set, name, (mean / 100.0, error / 100.0), |lab| {
-                let runs = if on_instances { lab.seeds(1, 1) } else { lab.seeds(3, 1) };
-                accuracies(lab, &of, runs, |seed| {
+                accuracies(lab, &of, lab.seeds(1, 1), |seed| {
                     let mut grid = grid(lab, method(lab, name, Distance::Euclidean, seed), seed);
+                    if LARGE.contains(&set) {
+                        (grid.costs, grid.folds) = (vec![1.0, 10.0], 3);
+                        grid.psis.retain(|&psi| psi <= 512);
+                    }
                     if on_instances {
                         // Kernels of standardised columns are too sharp for the paper's γ, and each costs an SVM of
                         // all instances: this is where the time goes.
                         grid.scales = vec![Scale::MinMax];
                         grid.gammas.retain(|&gamma| gamma <= 1.0);
-                        if lab.quick() {
-                            grid.gammas = vec![0.125];
+                        if lab.quick() || SLOW.contains(&set) {
+                            grid.gammas = vec![if LARGE.contains(&set) { 4.0 } else { 0.125 }];
                             grid.costs = vec![10.0];
                         }
                     }
@@ -59,7 +65,9 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     }
     lab.note(
         "The paper states neither scaling nor C; here both are chosen inside the training folds, scaling from min-max \
-         and standard. Its errors are those of repeated cross-validations. corel has 9 columns here, 121 in the paper.",
+         and standard. Its errors are those of repeated cross-validations, ours is one: with a few hundred bags another \
+         seed moves a figure by one to two points. corel has 9 columns here, 121 in the paper; there C is 1 or 10, psi at \
+         most 512 and the inner folds are 3. mi-svm and MI-SVM have fixed parameters on musk2 and corel.",
     );
     Ok(())
 }

@@ -30,7 +30,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let name = format!("speakers, 430 bags of about {rows} rows");
     compare(lab, &name, &speakers, [Some(97.0), Some(2609.0)])?;
     if let Some(function) = benchmark(lab, "biocreative_function")? {
-        let bags: Vec<usize> = (0..function.sets.len()).step_by(if lab.quick() { 8 } else { 2 }).collect();
+        let bags: Vec<usize> = (0..function.sets.len()).step_by(if lab.quick() { 8 } else { 1 }).collect();
         let labels = bags.iter().map(|&bag| function.labels[bag]).collect();
         let name = format!("biocreative_function, {} of {} bags", bags.len(), function.sets.len());
         let part = Benchmark { sets: function.sets.select(&bags), labels, n_classes: function.n_classes };
