@@ -23,7 +23,6 @@ const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
     d: usize,
-    psi: usize,
     /// Centre by centre, column by column, sixteen partitionings each; a missing centre is infinitely far.
     values: Vec<f32>,
     /// Half the squared length of every centre.
@@ -105,22 +104,47 @@ impl Panel {
                 }
             }
         }
-        Self { d, psi, values, halves, form }
+        Self { d, values, halves, form }
     }
 
-    /// Calls `found(row, lane, centre, sure)` for every row and lane; not `sure` means that another centre might be as
-    /// near. `longest` is the length of the longest centre.
+    /// Calls `found(row, lane, scale, centre, sure)` with the nearest of the first `ends[scale]` centres for every row
+    /// and lane, scales ascending; not `sure` means that another centre might be as near. `ends` ascends; `longest` is
+    /// the length of the longest centre.
     pub(crate) fn nearest(
         &self,
         path: super::simd::Path,
         rows: &NarrowTiles,
         longest: f64,
-        mut found: impl FnMut(usize, usize, u32, bool),
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, usize, u32, bool),
     ) {
         let mut standings = vec![Standing::START; rows.values.len() / self.d];
-        let together = (NEAR_BYTES / (self.d * WIDE * size_of::<f32>())).clamp(8, self.psi.max(8));
-        for first in (0..self.psi).step_by(together) {
-            let centres = first..self.psi.min(first + together);
+        let mut start = 0;
+        for (scale, &end) in ends.iter().enumerate() {
+            self.compare(path, rows, start..end, &mut standings);
+            start = end;
+            for (row, (standing, &length)) in standings.iter().zip(&rows.lengths).enumerate() {
+                let margin = self.margin(length, longest);
+                for lane in 0..WIDE {
+                    let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
+                    #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
+                    found(row, lane, scale, standing.number[lane] as u32, margin.clears(best, second));
+                }
+            }
+        }
+    }
+
+    /// Compares all rows with some of the centres, few enough at a time to stay near.
+    fn compare(
+        &self,
+        path: super::simd::Path,
+        rows: &NarrowTiles,
+        centres: std::ops::Range<usize>,
+        standings: &mut [Standing],
+    ) {
+        let together = (NEAR_BYTES / (self.d * WIDE * size_of::<f32>())).max(8);
+        for first in centres.clone().step_by(together) {
+            let centres = first..centres.end.min(first + together);
             let tiles = rows.values.chunks_exact(rows.abreast * self.d);
             for (tile, standings) in tiles.zip(standings.chunks_exact_mut(rows.abreast)) {
                 match (self.form, rows.abreast) {
@@ -129,14 +153,6 @@ impl Panel {
                     (Form::Difference, _) => compare::<0, ABREAST>(path, self, centres.clone(), tile, standings),
                     (Form::Product, _) => compare::<1, ABREAST>(path, self, centres.clone(), tile, standings),
                 }
-            }
-        }
-        for (row, (standing, &length)) in standings.iter().zip(&rows.lengths).enumerate() {
-            let margin = self.margin(length, longest);
-            for lane in 0..WIDE {
-                let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
-                #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
-                found(row, lane, standing.number[lane] as u32, margin.clears(best, second));
             }
         }
     }

@@ -147,7 +147,7 @@ pub struct MultiScale {
     /// ψ of each scale, ascending.
     ends: Vec<usize>,
     scales: Vec<Scale>,
-    /// The centres of the last scales, one by one, for walks.
+    /// The centres of the scales before the last that may be walked; those of the last are the map's.
     fine: Vec<Centres>,
 }
 
@@ -287,21 +287,37 @@ impl MultiScale {
         };
         let swept = self.n_swept();
         centres_of(&self.map).nearest_nested(points, &self.ends[..swept], &mut winner);
-        let first = self.ends.len() - self.fine.len();
-        for m in swept..self.ends.len() {
-            self.fine[m - first].nearest(points, Want::Distance, |row, i, found| winner(row, i, m, found));
+        let fine = self.walkable().skip(swept + self.fine.len() + 1 - self.ends.len());
+        for (m, centres) in (swept..).zip(fine) {
+            centres.nearest(points, Want::Distance, |row, i, found| winner(row, i, m, found));
         }
     }
 
-    /// Scales up to the last one that is not walked.
+    /// The centres of the scales that may be walked, up to the last scale.
+    fn walkable(&self) -> impl DoubleEndedIterator<Item = &Centres> {
+        self.fine.iter().chain([centres_of(&self.map)])
+    }
+
+    /// Scales that are swept together because walking the others, each alone, is the least work.
     fn n_swept(&self) -> usize {
-        let last = self.fine.iter().rposition(|centres| centres.search() != "walk");
-        self.ends.len() - self.fine.len() + last.map_or(0, |last| last + 1)
+        let n_scales = self.ends.len();
+        let Some(sweep) = centres_of(&self.map).costs().0 else { return n_scales };
+        let (mut best, mut least, mut walks) = (n_scales, sweep, 0.0);
+        for (swept, centres) in (0..n_scales).rev().zip(self.walkable().rev()) {
+            let Some(walk) = centres.costs().1 else { break };
+            walks += walk;
+            let before = if swept == 0 { 0 } else { self.ends[swept - 1] };
+            let cost = walks + sweep * before as f64 / self.ends[n_scales - 1] as f64;
+            if cost < least {
+                (best, least) = (swept, cost);
+            }
+        }
+        best
     }
 
     /// Finds out whether walks pay for these rows.
     fn prepare(&self, points: Points<'_>) {
-        self.fine.iter().for_each(|centres| centres.prepare(points));
+        self.walkable().for_each(|centres| centres.prepare(points));
     }
 
     /// Fills in the values of [`ScaleRule::Similarity`]: minus the share of the data in each ball.
@@ -401,13 +417,13 @@ fn rounded(value: f64) -> f64 {
     (value * PARTS).round() / PARTS
 }
 
-/// The centres of every scale that may be walked.
+/// The centres of every scale but the last that may be walked.
 fn fine_centres(map: &IsolationMap, ends: &[usize]) -> Vec<Centres> {
     let centres = centres_of(map);
     if centres.points().as_points().is_sparse() || map.n_columns() > WALKED_COLUMNS {
         return Vec::new();
     }
-    let fine = ends.iter().filter(|&&end| end > SWEPT_PSI);
+    let fine = ends[..ends.len() - 1].iter().filter(|&&end| end > SWEPT_PSI);
     fine.map(|&end| {
         let members = (0..centres.t()).flat_map(|i| centres.members_of(i)[..end].iter().copied()).collect();
         Centres::new(centres.points().clone(), members, end, Distance::Euclidean)

@@ -1,6 +1,6 @@
 //! Codes of several ψ at once. Samples nest: the first ψ' rows of a sample of ψ are the sample of ψ', because samples are
 //! the rows of smallest key. So the Voronoi cells of all smaller ψ come out of one sweep over the centres of the largest.
-//! Where a walk finds the nearest of many centres sooner than a sweep, only small ψ share a sweep.
+//! Where a walk finds the nearest of many centres sooner than the sweep reaches them, only small ψ share a sweep.
 
 use super::isolation::{Cells, IsolationMap};
 use crate::data::Points;
@@ -11,8 +11,8 @@ use crate::partition::{Centres, CodeInt, CodeStore, Codes, with_codes};
 /// Rows that are encoded together.
 const CHUNK: usize = 512;
 
-/// Up to here a sweep is as fast as any walk.
-const SWEPT: usize = 256;
+/// A smaller ψ has fewer centres near a row, so that its walk takes up to so many times as long.
+const LONGER_WALK: f64 = 2.0;
 
 impl IsolationMap {
     /// The codes that maps of the same parameters but these ψ would give, bit for bit; `psis` ascends and ends at or
@@ -27,8 +27,7 @@ impl IsolationMap {
             return Err(Error::Param { name: "psi", expected, got: format!("{psis:?}") });
         }
         centres.prepare(points);
-        let limit = if centres.search() == "walk" { SWEPT } else { usize::MAX };
-        let (swept, walked) = psis.split_at(psis.partition_point(|&psi| psi <= limit));
+        let (swept, walked) = psis.split_at(n_swept(centres, psis));
         let mut all = if swept.is_empty() { vec![] } else { sweep(centres, points, swept, run)? };
         for &psi in walked {
             all.push(self.smaller(centres, psi).encode(points, run)?);
@@ -43,6 +42,17 @@ impl IsolationMap {
         let cells = Cells::Voronoi(Centres::new(centres.points().clone(), members, psi, params.distance));
         Self::from_parts(params, psi, cells)
     }
+}
+
+/// How many of the smallest ψ are best swept together: until going on costs more than a walk.
+fn n_swept(centres: &Centres, psis: &[usize]) -> usize {
+    let (Some(sweep), Some(walk)) = centres.costs() else { return psis.len() };
+    let per_centre = sweep / centres.psi() as f64;
+    let before = std::iter::once(&0).chain(psis);
+    psis.iter()
+        .zip(before)
+        .take_while(|(psi, before)| per_centre * ((*psi - *before) as f64) < LONGER_WALK * walk)
+        .count()
 }
 
 /// The codes of all ψ in one sweep over the centres of the largest.

@@ -54,8 +54,8 @@ enum Search {
 struct Fast {
     /// Every centre of every partitioning, and about what a row costs in nanoseconds.
     panels: OnceLock<(Option<Panels>, f64)>,
-    /// One walk for all partitionings.
-    walk: OnceLock<Option<Vec<Union>>>,
+    /// One walk for all partitionings, and about what a row costs in nanoseconds.
+    walk: OnceLock<Option<(Vec<Union>, f64)>>,
     /// Rows asked for so far.
     asked: AtomicUsize,
     /// Held by whoever makes one of the above; others go on with what there is.
@@ -74,7 +74,7 @@ impl Fast {
         self.panels.get().and_then(|(panels, _)| panels.as_ref())
     }
 
-    fn walk(&self) -> Option<&Vec<Union>> {
+    fn walk(&self) -> Option<&(Vec<Union>, f64)> {
         self.walk.get().and_then(Option::as_ref)
     }
 }
@@ -157,7 +157,7 @@ impl Centres {
     fn nearest_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
         match &self.search {
             Search::Dense { lanes, fast } => match (fast.walk(), fast.panels(), want) {
-                (Some(walk), _, Want::Centre | Want::Distance) => {
+                (Some((walk, _)), _, Want::Centre | Want::Distance) => {
                     self.nearest_by_walk(points, walk, lanes, want, found);
                 }
                 (None, Some(panels), Want::Centre | Want::Distance) => {
@@ -220,52 +220,98 @@ impl Centres {
     }
 
     /// Calls `found(row, i, scale, winner)` with the nearest of the first `ends[scale]` centres of every partitioning:
-    /// all scales in one sweep over the largest. Partitionings ascend for each row and scale; `ends` ascends and stays
-    /// within ψ.
+    /// all scales in one sweep over the largest, in no particular order. `ends` ascends, stays within ψ and has at most
+    /// 32 scales.
     pub(crate) fn nearest_nested(
         &self,
         points: Points<'_>,
         ends: &[usize],
         mut found: impl FnMut(usize, usize, usize, Winner),
     ) {
-        let none = Winner { centre: 0, squared_distance: f64::INFINITY };
-        let starts = || std::iter::once(0).chain(ends.iter().copied());
-        let closer = |best: &mut Winner, new: Winner, start: usize| {
-            if new.squared_distance < best.squared_distance {
-                *best = Winner { centre: new.centre + start as u32, ..new };
-            }
-        };
         match &self.search {
-            Search::Dense { .. } => {
-                let tiles = Tiles::new(points);
-                let mut lanes = Lanes::new(self.points.as_points(), &[]);
-                let (mut best, mut winners) = (vec![none; points.n_rows()], vec![none; points.n_rows()]);
-                for i in 0..self.t() {
-                    best.fill(none);
-                    for (scale, (start, &end)) in starts().zip(ends).enumerate() {
-                        lanes.refill(self.points.as_points(), &self.members_of(i)[start..end]);
-                        lanes.nearest(&tiles, None, &mut winners);
-                        for (row, (best, &winner)) in best.iter_mut().zip(&winners).enumerate() {
-                            closer(best, winner, start);
-                            found(row, i, scale, *best);
-                        }
-                    }
-                }
-            }
+            Search::Dense { fast, .. } => match fast.panels() {
+                Some(panels) => self.nested_by_panels(points, panels, ends, found),
+                None => (0..self.t()).for_each(|i| {
+                    self.nested_exactly(points, i, ends, |row, scale, winner| found(row, i, scale, winner));
+                }),
+            },
             Search::Postings(postings) => {
                 let mut query = postings.query();
                 for (at, row) in points.rows().enumerate() {
                     postings.ask(row, self.distance, &mut query);
                     let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
                     for i in 0..self.t() {
-                        let mut best = none;
-                        for (scale, (start, &end)) in starts().zip(ends).enumerate() {
+                        let mut best = NONE;
+                        for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
                             closer(&mut best, query.nearest(&self.members_of(i)[start..end], true, canonical), start);
                             found(at, i, scale, best);
                         }
                     }
                 }
             }
+        }
+    }
+
+    /// All scales of partitioning `i` by canonical distances, scales ascending.
+    fn nested_exactly(
+        &self,
+        points: Points<'_>,
+        i: usize,
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, Winner),
+    ) {
+        let tiles = Tiles::new(points);
+        let mut lanes = Lanes::new(self.points.as_points(), &[]);
+        let (mut best, mut winners) = (vec![NONE; points.n_rows()], vec![NONE; points.n_rows()]);
+        for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
+            lanes.refill(self.points.as_points(), &self.members_of(i)[start..end]);
+            lanes.nearest(&tiles, None, &mut winners);
+            for (row, (best, &winner)) in best.iter_mut().zip(&winners).enumerate() {
+                closer(best, winner, start);
+                found(row, scale, *best);
+            }
+        }
+    }
+
+    /// All scales by panels; where a panel is not sure of some scales of a row, those are settled exactly.
+    fn nested_by_panels(
+        &self,
+        points: Points<'_>,
+        panels: &Panels,
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, usize, Winner),
+    ) {
+        let mut unsure: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.t()];
+        panels.nearest(points, best(), ends, |row, i, scale, centre, sure| {
+            if sure {
+                let member = self.members[i * self.psi + centre as usize];
+                let squared_distance = points.row(row).squared_distance(self.points.row(member as usize));
+                found(row, i, scale, Winner { centre, squared_distance });
+            } else {
+                unsure[i].push((row as u32, scale as u32));
+            }
+        });
+        for (i, unsure) in unsure.iter_mut().enumerate().filter(|(_, unsure)| !unsure.is_empty()) {
+            unsure.sort_unstable();
+            let mut doubtful = PointsBuf::like(&points);
+            // Per doubtful row its number and a bit for each scale.
+            let mut wanted: Vec<(usize, u32)> = Vec::new();
+            for &(row, scale) in &*unsure {
+                match wanted.last_mut() {
+                    Some((last, scales)) if *last == row as usize => *scales |= 1 << scale,
+                    _ => {
+                        doubtful.push(points.row(row as usize));
+                        wanted.push((row as usize, 1 << scale));
+                    }
+                }
+            }
+            let last = unsure.iter().map(|&(_, scale)| scale as usize).max().unwrap_or(0);
+            self.nested_exactly(doubtful.as_points(), i, &ends[..=last], |at, scale, winner| {
+                let (row, scales) = wanted[at];
+                if scales >> scale & 1 == 1 {
+                    found(row, i, scale, winner);
+                }
+            });
         }
     }
 
@@ -310,7 +356,7 @@ impl Centres {
             }
             let Some(panels) = Panels::new(&self.points, &self.members, self.psi, form) else { break };
             let mut unsure = 0;
-            panels.nearest(pilot.as_points(), best(), |_, _, _, sure| unsure += usize::from(!sure));
+            panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, _, sure| unsure += usize::from(!sure));
             let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * self.t()) as f64;
             if least + settling < cost {
                 (kept, cost) = (Some(panels), least + settling);
@@ -320,13 +366,13 @@ impl Centres {
     }
 
     /// Trees for the walk, if a pilot shows them to be faster than `cost`.
-    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<Vec<Union>> {
+    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<(Vec<Union>, f64)> {
         let members = |group: Range<usize>| &self.members[group.start * self.psi..group.end * self.psi];
         let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi));
         let unions: Vec<Union> = unions.collect::<Option<_>>()?;
         let pilot = self.pilot(points);
         let walk: f64 = unions.iter().map(|union| union.cost(pilot.as_points(), &self.points)).sum();
-        (walk < cost).then_some(unions)
+        (walk < cost).then_some((unions, walk))
     }
 
     /// A few runs of the rows asked for, or of the centres if those are too few.
@@ -354,6 +400,13 @@ impl Centres {
         }
     }
 
+    /// About what a row costs in nanoseconds without and with a walk, as far as the rows asked for so far made it worth
+    /// finding out.
+    pub(crate) fn costs(&self) -> (Option<f64>, Option<f64>) {
+        let Search::Dense { fast, .. } = &self.search else { return (None, None) };
+        (fast.panels.get().map(|(_, cost)| *cost), fast.walk().map(|(_, cost)| *cost))
+    }
+
     /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.
     pub(crate) fn rows_together(&self) -> usize {
         if self.search() == "walk" { 4096 } else { 512 }
@@ -368,7 +421,7 @@ impl Centres {
         mut found: impl FnMut(usize, usize, Winner),
     ) {
         let mut unsure: Vec<Vec<u32>> = vec![Vec::new(); self.t()];
-        panels.nearest(points, best(), |row, i, centre, sure| {
+        panels.nearest(points, best(), &[self.psi], |row, i, _, centre, sure| {
             if !sure {
                 unsure[i].push(row as u32);
                 return;
@@ -446,6 +499,20 @@ impl Centres {
             lanes.nearest(&tiles, within, &mut winners);
             winners.iter().enumerate().for_each(|(row, &winner)| found(row, i, winner));
         }
+    }
+}
+
+const NONE: Winner = Winner { centre: 0, squared_distance: f64::INFINITY };
+
+/// Where each scale goes on from the one before.
+fn starts(ends: &[usize]) -> impl Iterator<Item = usize> {
+    std::iter::once(0).chain(ends.iter().copied())
+}
+
+/// Keeps the nearer of two winners, the first of equals; the new one is counted from `start`.
+fn closer(best: &mut Winner, new: Winner, start: usize) {
+    if new.squared_distance < best.squared_distance {
+        *best = Winner { centre: new.centre + start as u32, ..new };
     }
 }
 

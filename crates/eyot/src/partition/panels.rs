@@ -41,8 +41,15 @@ impl Panels {
         Some(Self { frame, sixteens, t })
     }
 
-    /// Calls `found(row, i, centre, sure)` for every row and partitioning.
-    pub(crate) fn nearest(&self, points: Points<'_>, path: Path, mut found: impl FnMut(usize, usize, u32, bool)) {
+    /// Calls `found(row, i, scale, centre, sure)` with the nearest of the first `ends[scale]` centres for every row and
+    /// partitioning, scales ascending.
+    pub(crate) fn nearest(
+        &self,
+        points: Points<'_>,
+        path: Path,
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, usize, u32, bool),
+    ) {
         let mut rows = NarrowTiles::new(points.n_rows(), self.frame.d);
         let mut x = vec![0.0; self.frame.d];
         let mut far = vec![false; points.n_rows()];
@@ -54,10 +61,10 @@ impl Panels {
             }
         }
         for (number, panel) in self.sixteens.iter().enumerate() {
-            panel.nearest(path, &rows, LONGEST, |row, lane, centre, sure| {
+            panel.nearest(path, &rows, LONGEST, ends, |row, lane, scale, centre, sure| {
                 let i = number * WIDE + lane;
                 if i < self.t {
-                    found(row, i, centre, sure && !far[row]);
+                    found(row, i, scale, centre, sure && !far[row]);
                 }
             });
         }

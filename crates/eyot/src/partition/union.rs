@@ -441,14 +441,15 @@ mod tests {
                         .flat_map(|asked| backend::available().into_iter().map(move |path| (asked, path)))
                     {
                         let (mut seen, mut sure_ones) = (0, 0);
-                        panels.nearest(asked.as_points(), path, |row, i, centre, sure| {
+                        let ends = [1, psi / 2, psi];
+                        panels.nearest(asked.as_points(), path, &ends, |row, i, scale, centre, sure| {
                             seen += 1;
                             sure_ones += usize::from(sure);
-                            let members = &members[i * psi..(i + 1) * psi];
+                            let members = &members[i * psi..][..ends[scale]];
                             let expected = oracle(&points, members, asked.row(row));
                             assert!(!sure || centre == expected.centre, "kind {kind}, d {d}, {form:?}, {path:?}");
                         });
-                        assert_eq!(seen, asked.n_rows() * t);
+                        assert_eq!(seen, asked.n_rows() * t * ends.len());
                         assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > seen * 9, "{sure_ones} of {seen}");
                     }
                 }

@@ -63,7 +63,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
 fn measure(lab: &Lab<'_>, data: &Data, psi: usize, factor: f64) -> anyhow::Result<[Vec<f64>; 2]> {
     let mut values = [Vec::new(), Vec::new()];
     let (odd, normal): (Vec<usize>, Vec<usize>) = (0..data.anomalous.len()).partition(|&row| data.anomalous[row]);
-    for seed in lab.seeds(10, 2) {
+    for seed in lab.seeds(5, 2) {
         let mut odd = odd.clone();
         rng_of(seed, Component::Permutation, 1).shuffle(&mut odd);
         let wanted = (factor * odd.len() as f64).round() as usize;
