@@ -12,7 +12,7 @@ mod walk;
 
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};
-pub(crate) use panel::{Form, NarrowTiles, Panel};
+pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal};
 #[cfg(test)]
 pub(crate) use simd::available;
 pub(crate) use simd::{Path, best};

@@ -68,6 +68,18 @@ impl NarrowTiles {
     }
 }
 
+/// What a panel says of a row and a partitioning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Proposal {
+    /// The nearest centre.
+    pub(crate) centre: u32,
+    /// Whether no other centre can be as near.
+    pub(crate) sure: bool,
+    /// Bounds of its squared distance, in the units of the panel.
+    pub(crate) at_least: f64,
+    pub(crate) at_most: f64,
+}
+
 /// The best of a row in sixteen partitionings so far.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
@@ -107,16 +119,15 @@ impl Panel {
         Self { d, values, halves, form }
     }
 
-    /// Calls `found(row, lane, scale, centre, sure)` with the nearest of the first `ends[scale]` centres for every row
-    /// and lane, scales ascending; not `sure` means that another centre might be as near. `ends` ascends; `longest` is
-    /// the length of the longest centre.
+    /// Calls `found(row, lane, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// lane, scales ascending. `ends` ascends; `longest` is the length of the longest centre.
     pub(crate) fn nearest(
         &self,
         path: super::simd::Path,
         rows: &NarrowTiles,
         longest: f64,
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, u32, bool),
+        mut found: impl FnMut(usize, usize, usize, Proposal),
     ) {
         let mut standings = vec![Standing::START; rows.values.len() / self.d];
         let mut start = 0;
@@ -126,9 +137,7 @@ impl Panel {
             for (row, (standing, &length)) in standings.iter().zip(&rows.lengths).enumerate() {
                 let margin = self.margin(length, longest);
                 for lane in 0..WIDE {
-                    let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
-                    #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
-                    found(row, lane, scale, standing.number[lane] as u32, margin.clears(best, second));
+                    found(row, lane, scale, margin.proposal(standing, lane));
                 }
             }
         }
@@ -161,37 +170,53 @@ impl Panel {
         let terms = (self.d.min(RUN) + self.d / RUN + 10) as f64;
         match self.form {
             // As for the walk: coordinates are off by u of themselves, sums by u per term, twice for two distances.
-            Form::Difference => Margin {
-                form: self.form,
-                relative: 2.5 * terms * ROUNDOFF,
-                absolute: 4.5 * ROUNDOFF * length + 2.0 * (terms * f64::from(f32::MIN_POSITIVE)).sqrt(),
-            },
+            Form::Difference => {
+                let relative = 2.5 * terms * ROUNDOFF;
+                let absolute = 4.5 * ROUNDOFF * length + 2.0 * (terms * f64::from(f32::MIN_POSITIVE)).sqrt();
+                // (a(1 + r) + b)² ≤ (1 + ε)(1 + r)²a² + (1 + 1/ε)b² for every ε.
+                let slack = 1.0 + EASY + 4.0 * relative;
+                Margin::Difference { relative, absolute, slack, more: absolute * absolute * 2.0 / EASY }
+            }
             // A product is off by u per term of ‖x‖‖z‖, half a squared length by u of itself, twice for two centres.
-            Form::Product => Margin {
-                form: self.form,
-                relative: 0.0,
-                absolute: 2.5 * terms * ROUNDOFF * (length * longest + longest * longest / 2.0)
-                    + 4.0 * terms * f64::from(f32::MIN_POSITIVE),
-            },
+            Form::Product => {
+                let absolute = 2.5 * terms * ROUNDOFF * (length * longest + longest * longest / 2.0)
+                    + 4.0 * terms * f64::from(f32::MIN_POSITIVE);
+                Margin::Product { absolute, square: length * length }
+            }
         }
     }
 }
 
-/// How far apart best and second best must be for rounding not to matter.
-struct Margin {
-    form: Form,
-    relative: f64,
-    absolute: f64,
+/// Distances that differ by this share are told apart without a root.
+const EASY: f64 = 1e-4;
+
+/// How far apart numbers must be for rounding not to matter.
+enum Margin {
+    /// Distances are off by a share and a number; their squares by no more than `slack` times themselves and `more`.
+    Difference { relative: f64, absolute: f64, slack: f64, more: f64 },
+    /// Halves of squared distances are off by a number; `square` is the squared length of the row.
+    Product { absolute: f64, square: f64 },
 }
 
 impl Margin {
-    fn clears(&self, best: f64, second: f64) -> bool {
-        match self.form {
-            Form::Difference => {
-                let most = best.sqrt() * (1.0 + self.relative) + self.absolute;
-                second > most * most * (1.0 + 8.0 * ROUNDOFF)
+    fn proposal(&self, standing: &Standing, lane: usize) -> Proposal {
+        let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
+        #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
+        let centre = standing.number[lane] as u32;
+        match *self {
+            Self::Difference { relative, absolute, slack, more } => {
+                let at_most = best * slack + more;
+                let sure = second > at_most || {
+                    let most = best.sqrt() * (1.0 + relative) + absolute;
+                    second > most * most * (1.0 + 8.0 * ROUNDOFF)
+                };
+                Proposal { centre, sure, at_least: (best - more) / slack, at_most }
             }
-            Form::Product => second > best + self.absolute,
+            Self::Product { absolute, square } => {
+                let squared = 2.0 * best + square;
+                let (at_least, at_most) = (squared - 2.0 * absolute, squared + 2.0 * absolute);
+                Proposal { centre, sure: second > best + absolute, at_least, at_most }
+            }
         }
     }
 }

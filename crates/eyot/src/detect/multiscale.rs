@@ -20,14 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use super::inne::isolation_of;
 use super::{CHUNK, Detector};
-use crate::backend::Winner;
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::map::{Cells, IsolationMap, IsolationMapParams, extent};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
-use crate::partition::{Centres, Distance, Want};
+use crate::partition::{Cell, Centres, Distance, NONE, Want};
 use crate::score::quantile;
 
 /// What is measured at each scale; x falls into the ball of its nearest centre, or into none.
@@ -281,15 +280,15 @@ impl MultiScale {
     /// Calls `found(row, scale, ball)` for every row, scale and partitioning, in no particular order, with the place of
     /// the ball that holds the row, if any does.
     fn balls(&self, points: Points<'_>, mut found: impl FnMut(usize, usize, Option<usize>)) {
-        let mut winner = |row: usize, i: usize, m: usize, winner: Winner| {
-            let ball = i * self.ends[m] + winner.centre as usize;
-            found(row, m, (winner.squared_distance <= self.scales[m].squared_radii[ball]).then_some(ball));
+        let mut cell = |row: usize, i: usize, m: usize, cell: Cell| {
+            found(row, m, (cell != NONE).then(|| i * self.ends[m] + cell as usize));
         };
         let swept = self.n_swept();
-        centres_of(&self.map).nearest_nested(points, &self.ends[..swept], &mut winner);
+        let radii: Vec<&[f64]> = self.scales.iter().map(|scale| scale.squared_radii.as_slice()).collect();
+        centres_of(&self.map).cells_nested(points, &self.ends[..swept], Some(&radii), &mut cell);
         let fine = self.walkable().skip(swept + self.fine.len() + 1 - self.ends.len());
         for (m, centres) in (swept..).zip(fine) {
-            centres.nearest(points, Want::Distance, |row, i, found| winner(row, i, m, found));
+            centres.cells(points, Want::Ball(radii[m]), |row, i, found| cell(row, i, m, found));
         }
     }
 
@@ -626,13 +625,20 @@ mod tests {
 
     #[test]
     fn walked_scales_give_the_numbers_of_swept_ones_bit_for_bit() {
-        // Just enough rows, partitionings and balls for a walk to be tried.
-        let points = blob_with_outlier(5200, 2);
-        let params = MultiScaleParams::default().t(24).max_psi(Some(512)).check().unwrap();
+        // Enough rows, partitionings and balls for a walk to be worth it.
+        let points = blob_with_outlier(8200, 2);
+        let params = MultiScaleParams::default().t(128).max_psi(Some(2048)).check().unwrap();
         let (model, scores) = params.fit_score(points.as_points(), Run::threads(2)).unwrap();
-        assert_eq!(model.fine.len(), 1);
-        let swept = MultiScale { fine: Vec::new(), ..model };
-        assert_eq!(swept.score(points.as_points(), Run::single()).unwrap(), scores);
+        assert!(model.n_swept() < model.scales().len(), "no scale was walked");
+        let mut out = ModelWriter::new("test");
+        model.save(&mut out, "model");
+        let bytes = out.finish().unwrap();
+        let fresh = MultiScale::load(&ModelReader::parse(&bytes).unwrap(), "model").unwrap();
+        // Nothing is prepared when a chunk is scored, so this is the exact sweep.
+        let mut plain = vec![0.0; 500];
+        fresh.score_chunk(points.as_points().slice(0..500), &mut plain).unwrap();
+        assert_eq!(fresh.n_swept(), model.scales().len());
+        assert_eq!(plain, scores[..500]);
     }
 
     #[test]

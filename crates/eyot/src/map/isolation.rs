@@ -26,7 +26,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Winner;
 use crate::data::{Points, PointsBuf, Row, Values};
 use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part, expect_len};
@@ -380,20 +379,13 @@ impl IsolationMap {
         let t = self.t();
         let mut put = |row: usize, i: usize, cell: Cell| out[row * t + i] = C::from_cell(cell);
         match &self.cells {
-            Cells::Voronoi(centres) => {
-                centres.nearest(points, Want::Centre, |row, i, winner| put(row, i, winner.centre));
-            }
+            Cells::Voronoi(centres) => centres.cells(points, Want::Nearest, put),
             Cells::Spheres { centres, squared_radii } => {
-                let (want, radius): (_, &dyn Fn(usize, Winner) -> f64) = match self.params.rule {
-                    BallRule::Nearest => {
-                        (Want::Distance, &|i, winner| squared_radii[i * self.psi + winner.centre as usize])
-                    }
-                    BallRule::Cover => (Want::Within(squared_radii), &|_, _| f64::MAX),
+                let want = match self.params.rule {
+                    BallRule::Nearest => Want::Ball(squared_radii),
+                    BallRule::Cover => Want::Cover(squared_radii),
                 };
-                centres.nearest(points, want, |row, i, winner| {
-                    let inside = winner.squared_distance <= radius(i, winner);
-                    put(row, i, if inside { winner.centre } else { NONE });
-                });
+                centres.cells(points, want, put);
             }
             Cells::Trees { trees, .. } => {
                 for (i, tree) in trees.iter().enumerate() {

@@ -63,9 +63,9 @@ fn sweep(centres: &Centres, points: Points<'_>, psis: &[usize], run: Run<'_>) ->
         let first = chunk * CHUNK;
         let rows = points.slice(first..points.n_rows().min(first + CHUNK));
         let mut part = blank(rows.n_rows());
-        centres.nearest_nested(rows, psis, |row, i, scale, winner| {
+        centres.cells_nested(rows, psis, None, |row, i, scale, cell| {
             with_codes!(CodeStore, part[scale].store_mut(), cells => {
-                cells[row * t + i] = CodeInt::from_cell(winner.centre);
+                cells[row * t + i] = CodeInt::from_cell(cell);
             });
         });
         Ok(part)

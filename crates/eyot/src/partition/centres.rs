@@ -7,10 +7,11 @@ use std::sync::{Mutex, OnceLock};
 
 use super::Distance;
 use super::bits::Bits;
+use super::codes::{Cell, NONE};
 use super::panels::Panels;
 use super::postings::Postings;
 use super::union::{Union, groups};
-use crate::backend::{Form, Lanes, Tiles, Winner, best};
+use crate::backend::{Form, Lanes, Proposal, Tiles, Winner, best};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -79,15 +80,15 @@ impl Fast {
     }
 }
 
-/// Whether the caller needs the winner's squared distance, or only its number.
+/// Which centre a row belongs to; balls have the squared radii `radii[i·ψ + j]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Want<'a> {
-    /// The number alone; the distance may be a bound.
-    Centre,
-    /// The canonical distance too.
-    Distance,
-    /// Only centres whose ball holds the row count; `within[i·ψ + j]` are squared radii.
-    Within(&'a [f64]),
+    /// The nearest.
+    Nearest,
+    /// The nearest if its ball holds the row, else [`NONE`].
+    Ball(&'a [f64]),
+    /// The nearest of those whose ball holds the row, or [`NONE`].
+    Cover(&'a [f64]),
 }
 
 impl Centres {
@@ -142,28 +143,29 @@ impl Centres {
         matches!(self.search, Search::Dense { .. }).then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
     }
 
-    /// Calls `found(row, i, winner)` for every row and partitioning, in no particular order.
-    pub(crate) fn nearest(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
-        if let (Some(Some(bits)), Want::Centre | Want::Distance) = (self.bits.get(), want) {
-            for row in bits.nearest(points, &mut found) {
-                self.nearest_otherwise(points.slice(row..row + 1), want, |_, i, winner| found(row, i, winner));
+    /// Calls `found(row, i, cell)` for every row and partitioning, in no particular order.
+    pub(crate) fn cells(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Cell)) {
+        if let (Some(Some(bits)), Want::Nearest | Want::Ball(_)) = (self.bits.get(), want) {
+            let other = bits.nearest(points, |row, i, winner| found(row, i, self.cell_of(want, i, winner)));
+            for row in other {
+                self.cells_otherwise(points.slice(row..row + 1), want, |_, i, cell| found(row, i, cell));
             }
             return;
         }
-        self.nearest_otherwise(points, want, found);
+        self.cells_otherwise(points, want, found);
     }
 
     /// The same by anything but bits.
-    fn nearest_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Winner)) {
+    fn cells_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Cell)) {
         match &self.search {
             Search::Dense { lanes, fast } => match (fast.walk(), fast.panels(), want) {
-                (Some((walk, _)), _, Want::Centre | Want::Distance) => {
-                    self.nearest_by_walk(points, walk, lanes, want, found);
+                (Some((walk, _)), _, Want::Nearest | Want::Ball(_)) => {
+                    self.cells_by_walk(points, walk, lanes, want, found);
                 }
-                (None, Some(panels), Want::Centre | Want::Distance) => {
-                    self.nearest_by_panels(points, panels, lanes, want, found);
+                (None, Some(panels), Want::Nearest | Want::Ball(_)) => {
+                    self.cells_by_panels(points, panels, lanes, want, found);
                 }
-                _ => self.nearest_exactly(points, lanes, want, 0..self.t(), found),
+                _ => self.cells_exactly(points, lanes, want, 0..self.t(), found),
             },
             Search::Postings(postings) => {
                 let mut query = postings.query();
@@ -173,17 +175,40 @@ impl Centres {
                     for i in 0..self.t() {
                         let members = self.members_of(i);
                         let winner = match want {
-                            Want::Centre => query.nearest(members, false, canonical),
-                            Want::Distance => query.nearest(members, true, canonical),
-                            Want::Within(radii) => {
-                                query.nearest_within(members, &radii[i * self.psi..(i + 1) * self.psi], canonical)
-                            }
+                            Want::Nearest => query.nearest(members, false, canonical),
+                            Want::Ball(_) => query.nearest(members, true, canonical),
+                            Want::Cover(radii) => query.nearest_within(members, self.of(i, radii), canonical),
                         };
-                        found(at, i, winner);
+                        found(at, i, self.cell_of(want, i, winner));
                     }
                 }
             }
         }
+    }
+
+    /// The part of numbers per centre that belongs to partitioning `i`.
+    fn of<'a>(&self, i: usize, numbers: &'a [f64]) -> &'a [f64] {
+        &numbers[i * self.psi..(i + 1) * self.psi]
+    }
+
+    /// The cell of a row whose winner in partitioning `i` is known with its canonical distance. A search for covering
+    /// balls that finds none says so by an infinite distance.
+    fn cell_of(&self, want: Want<'_>, i: usize, winner: Winner) -> Cell {
+        let inside = match want {
+            Want::Nearest => true,
+            Want::Ball(radii) => winner.squared_distance <= self.of(i, radii)[winner.centre as usize],
+            Want::Cover(_) => winner.squared_distance < f64::INFINITY,
+        };
+        if inside { winner.centre } else { NONE }
+    }
+
+    /// Whether the ball of a proposed centre holds the row.
+    fn holds(&self, x: Row<'_>, i: usize, proposal: Proposal, squared_radius: f64) -> bool {
+        if proposal.at_most <= squared_radius {
+            return true;
+        }
+        let member = self.members_of(i)[proposal.centre as usize];
+        proposal.at_least <= squared_radius && x.squared_distance(self.points.row(member as usize)) <= squared_radius
     }
 
     pub(crate) fn save(&self, out: &mut ModelWriter, prefix: &str) {
@@ -219,32 +244,63 @@ impl Centres {
         }
     }
 
-    /// Calls `found(row, i, scale, winner)` with the nearest of the first `ends[scale]` centres of every partitioning:
-    /// all scales in one sweep over the largest, in no particular order. `ends` ascends, stays within ψ and has at most
-    /// 32 scales.
-    pub(crate) fn nearest_nested(
+    /// Calls `found(row, i, scale, cell)` with the nearest of the first `ends[scale]` centres of every partitioning, all
+    /// scales in one sweep over the largest, in no particular order; with the squared radii `radii[scale][i·ψ + j]` of
+    /// each scale's own ψ, the cell is [`NONE`] if its ball does not hold the row. `ends` ascends, stays within ψ and has
+    /// at most 32 scales.
+    pub(crate) fn cells_nested(
         &self,
         points: Points<'_>,
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, Winner),
+        radii: Option<&[&[f64]]>,
+        mut found: impl FnMut(usize, usize, usize, Cell),
     ) {
+        let radius =
+            |i: usize, scale: usize, centre: u32| radii.map(|radii| radii[scale][i * ends[scale] + centre as usize]);
+        let cell_of = |i: usize, scale: usize, winner: Winner| match radius(i, scale, winner.centre) {
+            Some(radius) if winner.squared_distance > radius => NONE,
+            _ => winner.centre,
+        };
         match &self.search {
-            Search::Dense { fast, .. } => match fast.panels() {
-                Some(panels) => self.nested_by_panels(points, panels, ends, found),
-                None => (0..self.t()).for_each(|i| {
-                    self.nested_exactly(points, i, ends, |row, scale, winner| found(row, i, scale, winner));
-                }),
-            },
+            Search::Dense { fast, .. } => {
+                let Some(panels) = fast.panels() else {
+                    for i in 0..self.t() {
+                        self.nested_exactly(points, i, ends, |row, scale, winner| {
+                            found(row, i, scale, cell_of(i, scale, winner));
+                        });
+                    }
+                    return;
+                };
+                let mut doubts = vec![Doubts::default(); self.t()];
+                panels.nearest(points, best(), ends, |row, i, scale, proposal| {
+                    if !proposal.sure {
+                        doubts[i].add(row, scale);
+                        return;
+                    }
+                    let inside = radius(i, scale, proposal.centre)
+                        .is_none_or(|radius| self.holds(points.row(row), i, proposal, radius));
+                    found(row, i, scale, if inside { proposal.centre } else { NONE });
+                });
+                for (i, doubts) in doubts.into_iter().enumerate() {
+                    doubts.settle(
+                        points,
+                        |rows, n_scales, settled| {
+                            self.nested_exactly(rows, i, &ends[..n_scales], settled);
+                        },
+                        |row, scale, winner| found(row, i, scale, cell_of(i, scale, winner)),
+                    );
+                }
+            }
             Search::Postings(postings) => {
                 let mut query = postings.query();
                 for (at, row) in points.rows().enumerate() {
                     postings.ask(row, self.distance, &mut query);
                     let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
                     for i in 0..self.t() {
-                        let mut best = NONE;
+                        let mut best = NOBODY;
                         for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
                             closer(&mut best, query.nearest(&self.members_of(i)[start..end], true, canonical), start);
-                            found(at, i, scale, best);
+                            found(at, i, scale, cell_of(i, scale, best));
                         }
                     }
                 }
@@ -262,7 +318,7 @@ impl Centres {
     ) {
         let tiles = Tiles::new(points);
         let mut lanes = Lanes::new(self.points.as_points(), &[]);
-        let (mut best, mut winners) = (vec![NONE; points.n_rows()], vec![NONE; points.n_rows()]);
+        let (mut best, mut winners) = (vec![NOBODY; points.n_rows()], vec![NOBODY; points.n_rows()]);
         for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
             lanes.refill(self.points.as_points(), &self.members_of(i)[start..end]);
             lanes.nearest(&tiles, None, &mut winners);
@@ -270,48 +326,6 @@ impl Centres {
                 closer(best, winner, start);
                 found(row, scale, *best);
             }
-        }
-    }
-
-    /// All scales by panels; where a panel is not sure of some scales of a row, those are settled exactly.
-    fn nested_by_panels(
-        &self,
-        points: Points<'_>,
-        panels: &Panels,
-        ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, Winner),
-    ) {
-        let mut unsure: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.t()];
-        panels.nearest(points, best(), ends, |row, i, scale, centre, sure| {
-            if sure {
-                let member = self.members[i * self.psi + centre as usize];
-                let squared_distance = points.row(row).squared_distance(self.points.row(member as usize));
-                found(row, i, scale, Winner { centre, squared_distance });
-            } else {
-                unsure[i].push((row as u32, scale as u32));
-            }
-        });
-        for (i, unsure) in unsure.iter_mut().enumerate().filter(|(_, unsure)| !unsure.is_empty()) {
-            unsure.sort_unstable();
-            let mut doubtful = PointsBuf::like(&points);
-            // Per doubtful row its number and a bit for each scale.
-            let mut wanted: Vec<(usize, u32)> = Vec::new();
-            for &(row, scale) in &*unsure {
-                match wanted.last_mut() {
-                    Some((last, scales)) if *last == row as usize => *scales |= 1 << scale,
-                    _ => {
-                        doubtful.push(points.row(row as usize));
-                        wanted.push((row as usize, 1 << scale));
-                    }
-                }
-            }
-            let last = unsure.iter().map(|&(_, scale)| scale as usize).max().unwrap_or(0);
-            self.nested_exactly(doubtful.as_points(), i, &ends[..=last], |at, scale, winner| {
-                let (row, scales) = wanted[at];
-                if scales >> scale & 1 == 1 {
-                    found(row, i, scale, winner);
-                }
-            });
         }
     }
 
@@ -356,7 +370,9 @@ impl Centres {
             }
             let Some(panels) = Panels::new(&self.points, &self.members, self.psi, form) else { break };
             let mut unsure = 0;
-            panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, _, sure| unsure += usize::from(!sure));
+            panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, proposal| {
+                unsure += usize::from(!proposal.sure);
+            });
             let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * self.t()) as f64;
             if least + settling < cost {
                 (kept, cost) = (Some(panels), least + settling);
@@ -412,69 +428,71 @@ impl Centres {
         if self.search() == "walk" { 4096 } else { 512 }
     }
 
-    fn nearest_by_panels(
+    fn cells_by_panels(
         &self,
         points: Points<'_>,
         panels: &Panels,
         lanes: &OnceLock<Vec<Lanes>>,
         want: Want<'_>,
-        mut found: impl FnMut(usize, usize, Winner),
+        mut found: impl FnMut(usize, usize, Cell),
     ) {
-        let mut unsure: Vec<Vec<u32>> = vec![Vec::new(); self.t()];
-        panels.nearest(points, best(), &[self.psi], |row, i, _, centre, sure| {
-            if !sure {
-                unsure[i].push(row as u32);
+        let mut doubtful: Vec<Vec<u32>> = vec![Vec::new(); self.t()];
+        panels.nearest(points, best(), &[self.psi], |row, i, _, proposal| {
+            if !proposal.sure {
+                doubtful[i].push(row as u32);
                 return;
             }
-            let squared_distance = if want == Want::Distance {
-                let member = self.members[i * self.psi + centre as usize];
-                points.row(row).squared_distance(self.points.row(member as usize))
-            } else {
-                f64::NAN
+            let inside = match want {
+                Want::Ball(radii) => {
+                    self.holds(points.row(row), i, proposal, self.of(i, radii)[proposal.centre as usize])
+                }
+                _ => true,
             };
-            found(row, i, Winner { centre, squared_distance });
+            found(row, i, if inside { proposal.centre } else { NONE });
         });
-        for (i, rows) in unsure.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
-            let mut doubtful = PointsBuf::like(&points);
-            for &row in rows {
-                doubtful.push(points.row(row as usize));
+        for (i, numbers) in doubtful.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+            let mut rows = PointsBuf::like(&points);
+            for &row in numbers {
+                rows.push(points.row(row as usize));
             }
-            self.nearest_exactly(doubtful.as_points(), lanes, want, i..i + 1, |at, i, winner| {
-                found(rows[at] as usize, i, winner);
+            self.cells_exactly(rows.as_points(), lanes, want, i..i + 1, |at, i, cell| {
+                found(numbers[at] as usize, i, cell);
             });
         }
     }
 
-    fn nearest_by_walk(
+    fn cells_by_walk(
         &self,
         points: Points<'_>,
         unions: &[Union],
         lanes: &OnceLock<Vec<Lanes>>,
         want: Want<'_>,
-        mut found: impl FnMut(usize, usize, Winner),
+        mut found: impl FnMut(usize, usize, Cell),
     ) {
         let mut unserved = Vec::new();
         for (group, union) in groups(self.t()).zip(unions) {
-            let way = union.nearest(points, &self.points, best(), want == Want::Distance, |row, i, winner| {
-                found(row, group.start + i, winner);
+            let distances = want != Want::Nearest;
+            let way = union.nearest(points, &self.points, best(), distances, |row, i, winner| {
+                let i = group.start + i;
+                found(row, i, self.cell_of(want, i, winner));
             });
             // The same for every union: rows too far from all centres.
             unserved = way.unserved;
         }
         for row in unserved {
             let alone = points.slice(row..row + 1);
-            self.nearest_exactly(alone, lanes, want, 0..self.t(), |_, i, winner| found(row, i, winner));
+            self.cells_exactly(alone, lanes, want, 0..self.t(), |_, i, cell| found(row, i, cell));
         }
     }
 
-    /// The canonical distances to all centres of some partitionings.
-    fn nearest_exactly(
+    /// The cells in some partitionings by canonical distances to all centres.
+    fn cells_exactly(
         &self,
         points: Points<'_>,
         kept: &OnceLock<Vec<Lanes>>,
         want: Want<'_>,
         partitionings: Range<usize>,
-        mut found: impl FnMut(usize, usize, Winner),
+        mut found: impl FnMut(usize, usize, Cell),
     ) {
         let tiles = Tiles::new(points);
         let bytes = size_of::<f64>() * self.members.len() * self.points.n_columns();
@@ -484,7 +502,7 @@ impl Centres {
             })
         });
         let mut scratch = Lanes::new(self.points.as_points(), &[]);
-        let mut winners = vec![Winner { centre: 0, squared_distance: 0.0 }; points.n_rows()];
+        let mut winners = vec![NOBODY; points.n_rows()];
         for i in partitionings {
             let lanes = if let Some(kept) = kept {
                 &kept[i]
@@ -493,16 +511,56 @@ impl Centres {
                 &scratch
             };
             let within = match want {
-                Want::Within(radii) => Some(&radii[i * self.psi..(i + 1) * self.psi]),
-                Want::Centre | Want::Distance => None,
+                Want::Cover(radii) => Some(self.of(i, radii)),
+                Want::Nearest | Want::Ball(_) => None,
             };
             lanes.nearest(&tiles, within, &mut winners);
-            winners.iter().enumerate().for_each(|(row, &winner)| found(row, i, winner));
+            winners.iter().enumerate().for_each(|(row, &winner)| found(row, i, self.cell_of(want, i, winner)));
         }
     }
 }
 
-const NONE: Winner = Winner { centre: 0, squared_distance: f64::INFINITY };
+/// Rows and scales of one partitioning that a fast search was not sure of.
+#[derive(Debug, Clone, Default)]
+struct Doubts(Vec<(u32, u8)>);
+
+impl Doubts {
+    fn add(&mut self, row: usize, scale: usize) {
+        self.0.push((row as u32, scale as u8));
+    }
+
+    /// Asks `exactly(rows, n_scales, winners)` for the winners of all rows in doubt, up to the last scale in doubt, and
+    /// hands on those that were.
+    fn settle(
+        mut self,
+        points: Points<'_>,
+        exactly: impl FnOnce(Points<'_>, usize, &mut dyn FnMut(usize, usize, Winner)),
+        mut found: impl FnMut(usize, usize, Winner),
+    ) {
+        let Some(last) = self.0.iter().map(|&(_, scale)| scale).max() else { return };
+        self.0.sort_unstable();
+        let mut rows = PointsBuf::like(&points);
+        // Per row its number and a bit for each scale.
+        let mut wanted: Vec<(usize, u32)> = Vec::new();
+        for (row, scale) in self.0 {
+            let row = row as usize;
+            if wanted.last().is_none_or(|&(last, _)| last != row) {
+                rows.push(points.row(row));
+                wanted.push((row, 0));
+            }
+            wanted.last_mut().expect("pushed if it was not there").1 |= 1 << scale;
+        }
+        exactly(rows.as_points(), usize::from(last) + 1, &mut |at, scale, winner| {
+            let (row, scales) = wanted[at];
+            if scales >> scale & 1 == 1 {
+                found(row, scale, winner);
+            }
+        });
+    }
+}
+
+/// Nearer than nobody is everybody.
+const NOBODY: Winner = Winner { centre: 0, squared_distance: f64::INFINITY };
 
 /// Where each scale goes on from the one before.
 fn starts(ends: &[usize]) -> impl Iterator<Item = usize> {

@@ -50,6 +50,11 @@ impl Frame {
         Some(frame)
     }
 
+    /// The squared distance of rows that are 1 apart in the frame: a power of two.
+    pub(super) fn unit(&self) -> f64 {
+        (self.scale * self.scale).recip()
+    }
+
     /// Moves and scales a row; returns its length.
     pub(super) fn moved(&self, row: Row<'_>, out: &mut [f64]) -> f64 {
         for (slot, middle) in out.iter_mut().zip(&self.middle) {

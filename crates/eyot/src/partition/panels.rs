@@ -4,7 +4,7 @@
 //! case by canonical distances. Copies within a partitioning are left out first, so that they are no ties.
 
 use super::frame::{FAR, Frame};
-use crate::backend::{Form, NarrowTiles, Panel, Path};
+use crate::backend::{Form, NarrowTiles, Panel, Path, Proposal};
 use crate::data::{Points, PointsBuf};
 
 /// Partitionings of a panel.
@@ -41,14 +41,14 @@ impl Panels {
         Some(Self { frame, sixteens, t })
     }
 
-    /// Calls `found(row, i, scale, centre, sure)` with the nearest of the first `ends[scale]` centres for every row and
-    /// partitioning, scales ascending.
+    /// Calls `found(row, i, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// partitioning, scales ascending; bounds are those of the canonical squared distance.
     pub(crate) fn nearest(
         &self,
         points: Points<'_>,
         path: Path,
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, u32, bool),
+        mut found: impl FnMut(usize, usize, usize, Proposal),
     ) {
         let mut rows = NarrowTiles::new(points.n_rows(), self.frame.d);
         let mut x = vec![0.0; self.frame.d];
@@ -61,15 +61,28 @@ impl Panels {
             }
         }
         for (number, panel) in self.sixteens.iter().enumerate() {
-            panel.nearest(path, &rows, LONGEST, ends, |row, lane, scale, centre, sure| {
+            panel.nearest(path, &rows, LONGEST, ends, |row, lane, scale, proposal| {
                 let i = number * WIDE + lane;
                 if i < self.t {
-                    found(row, i, scale, centre, sure && !far[row]);
+                    let proposal = if far[row] { UNKNOWN } else { self.in_units_of_rows(proposal) };
+                    found(row, i, scale, proposal);
                 }
             });
         }
     }
+
+    /// Bounds of squares that numbers near the ends of the range can express; none where they cannot.
+    fn in_units_of_rows(&self, proposal: Proposal) -> Proposal {
+        let unit = self.frame.unit();
+        if !unit.is_normal() {
+            return Proposal { sure: proposal.sure, centre: proposal.centre, ..UNKNOWN };
+        }
+        let at_least = Some(proposal.at_least * unit).filter(|bound| *bound >= f64::MIN_POSITIVE).unwrap_or(0.0);
+        Proposal { at_least, at_most: (proposal.at_most * unit).max(f64::MIN_POSITIVE), ..proposal }
+    }
 }
+
+const UNKNOWN: Proposal = Proposal { centre: 0, sure: false, at_least: 0.0, at_most: f64::INFINITY };
 
 /// Which members of a partitioning repeat the values of one before them.
 fn copies(points: &PointsBuf, members: &[u32], psi: usize) -> Vec<bool> {

@@ -442,12 +442,16 @@ mod tests {
                     {
                         let (mut seen, mut sure_ones) = (0, 0);
                         let ends = [1, psi / 2, psi];
-                        panels.nearest(asked.as_points(), path, &ends, |row, i, scale, centre, sure| {
+                        panels.nearest(asked.as_points(), path, &ends, |row, i, scale, proposal| {
                             seen += 1;
-                            sure_ones += usize::from(sure);
+                            sure_ones += usize::from(proposal.sure);
                             let members = &members[i * psi..][..ends[scale]];
                             let expected = oracle(&points, members, asked.row(row));
-                            assert!(!sure || centre == expected.centre, "kind {kind}, d {d}, {form:?}, {path:?}");
+                            let said = format!("kind {kind}, d {d}, {form:?}, {path:?}: {proposal:?}");
+                            assert!(!proposal.sure || proposal.centre == expected.centre, "{said}");
+                            let distance = expected.squared_distance;
+                            assert!(!proposal.sure || proposal.at_least <= distance, "{said}, {distance}");
+                            assert!(!proposal.sure || proposal.at_most >= distance, "{said}, {distance}");
                         });
                         assert_eq!(seen, asked.n_rows() * t * ends.len());
                         assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > seen * 9, "{sure_ones} of {seen}");
