@@ -24,10 +24,10 @@ def python(code, **environment):
 
 
 SLOW = {
-    "detector": "eyot.IDKDetector(max_samples=4096, n_estimators=100_000).fit(X)",
+    "detector": "eyot.IDKDetector(max_samples=4096, n_estimators=20_000).fit(X)",
     "learner": "eyot.OnlineKernelClassifier(method='ogd', n_initial=10).fit(X, X[:, 0] > 0)",
     "svm": "eyot.IKClassifier(n_estimators=20_000, max_samples=4096).fit(X, X[:, 0] > 0)",
-    "kernel": "eyot.IsolationKernel(n_estimators=50_000, max_samples=4096).fit(X)",
+    "kernel": "eyot.IsolationKernel(n_estimators=20_000, max_samples=4096).fit(X)",
 }
 
 
