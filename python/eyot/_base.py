@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -135,9 +137,15 @@ class Progress:
             self.bar = None
 
 
-def progress_of(verbose: Any) -> Progress | None:
-    """A bar, if one is wanted."""
-    return Progress() if verbose else None
+@contextmanager
+def progress_of(verbose: Any) -> Iterator[Progress | None]:
+    """A bar, if one is wanted, for as long as the call lasts."""
+    progress = Progress() if verbose else None
+    try:
+        yield progress
+    finally:
+        if progress is not None:
+            progress.close()
 
 
 def names_of(estimator: Any) -> list[str]:

@@ -178,7 +178,7 @@ class IKClassifier(ClassesMixin, Model):
         if isinstance(self.class_weight, dict):
             weights = [float(self.class_weight.get(label, 1.0)) for label in classes.tolist()]
         check_consistent_length(labels["codes"], range(len(data)))
-        seed, progress = seed_of(self.random_state), progress_of(self.verbose)
+        seed = seed_of(self.random_state)
         settings = {
             "c": float(self.C),
             "loss": self.loss,
@@ -190,11 +190,10 @@ class IKClassifier(ClassesMixin, Model):
         }
         how = cells(self, seed)
         threads = threads_of(self.n_jobs)
-        self._model, converged = _eyot.Classifier.fit(
-            data, names_of(self), labels, how, settings, encoding(self), threads, progress
-        )
-        if progress is not None:
-            progress.close()
+        with progress_of(self.verbose) as progress:
+            self._model, converged = _eyot.Classifier.fit(
+                data, names_of(self), labels, how, settings, encoding(self), threads, progress
+            )
         if not converged:
             words = "the solver stopped before its stop rule was met; a smaller C or other scaling may help"
             warnings.warn(words, ConvergenceWarning, stacklevel=2)

@@ -31,6 +31,13 @@ def count_or_auto(name: str, value: Any) -> int | None:
     return value
 
 
+def settings_of(estimator: Any, **own: Any) -> dict[str, Any]:
+    """What the core's detectors are made with; ``own`` is what the method needs besides."""
+    plain = {"psi": None, "max_psi": None, "t": 100, "sigma": None, "nu": 0.5, "landmarks": "uniform"}
+    shared = {"contamination": share_of(estimator.contamination), "seed": seed_of(estimator.random_state)}
+    return {**plain, **shared, **own}
+
+
 class ScoresMixin:
     """scikit-learn's sign and PyOD's attributes, from scores that are larger for anomalies."""
 
@@ -123,11 +130,6 @@ class _Detector(ScoresMixin, OutlierMixin, Model):
     def _settings(self) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _all_settings(self) -> dict[str, Any]:
-        plain = {"psi": None, "max_psi": None, "t": 100, "sigma": None, "nu": 0.5, "landmarks": "uniform"}
-        own = {"contamination": share_of(self.contamination), "seed": seed_of(self.random_state)}
-        return {**plain, **own, **self._settings()}
-
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit on rows, anomalies among them, and score these rows.
 
@@ -143,12 +145,11 @@ class _Detector(ScoresMixin, OutlierMixin, Model):
         self
         """
         data = rows_to_fit(self, X, ensure_min_samples=2)
-        progress = progress_of(self.verbose)
-        self._model, scores = _eyot.Detector.fit(
-            data, names_of(self), self._all_settings(), encoding(self), threads_of(self.n_jobs), progress
-        )
-        if progress is not None:
-            progress.close()
+        settings, threads = settings_of(self, **self._settings()), threads_of(self.n_jobs)
+        with progress_of(self.verbose) as progress:
+            self._model, scores = _eyot.Detector.fit(
+                data, names_of(self), settings, encoding(self), threads, progress
+            )
         self._keep_scores(scores)
         return self
 
@@ -178,7 +179,7 @@ class _Detector(ScoresMixin, OutlierMixin, Model):
         places = np.array([known[name] for name in names])
         parts = np.zeros((len(data), self.n_features_in_))
         parts[rows, places[columns]] = shares
-        if hasattr(X, "iloc") and "pandas" in __import__("sys").modules:
+        if hasattr(X, "iloc"):
             import pandas as pd
 
             return pd.DataFrame(parts, index=X.index, columns=names_of(self))

@@ -75,11 +75,8 @@ class _Online(Model):
         self._model = _eyot.Learner(names, target, sparse, classes, cells(self, seed), settings, encoding(self))
 
     def _learn(self, data: Any, wanted: Any) -> None:
-        progress = progress_of(self.verbose)
-        with self._or_as_before():
+        with self._or_as_before(), progress_of(self.verbose) as progress:
             self._model.learn(data, wanted, threads_of(self.n_jobs), progress)
-        if progress is not None:
-            progress.close()
 
     @contextmanager
     def _or_as_before(self) -> Iterator[None]:

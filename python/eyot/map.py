@@ -116,11 +116,9 @@ class IsolationKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):
         self
         """
         data = rows_to_fit(self, X)
-        progress = progress_of(self.verbose)
-        how = cells(self, seed_of(self.random_state))
-        self._model = _eyot.Map.fit(data, names_of(self), how, encoding(self), threads_of(self.n_jobs), progress)
-        if progress is not None:
-            progress.close()
+        how, threads = cells(self, seed_of(self.random_state)), threads_of(self.n_jobs)
+        with progress_of(self.verbose) as progress:
+            self._model = _eyot.Map.fit(data, names_of(self), how, encoding(self), threads, progress)
         self.max_samples_ = self._model.psi
         return self
 

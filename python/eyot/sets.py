@@ -27,7 +27,7 @@ from ._base import (
     threads_of,
 )
 from .classify import ClassesMixin, labels_to_fit
-from .detect import ScoresMixin, count_or_auto, share_of
+from .detect import ScoresMixin, count_or_auto, settings_of
 
 
 def is_list_of_bags(X: Any) -> bool:
@@ -129,13 +129,11 @@ class _Bags(ClassesMixin, Model):
         plain |= {"components": None, "energy": None, "c": listed(self.C), "folds": self.cv}
         scale = None if self.scale == "auto" else encoding(self)["scale"]
         settings = {**plain, **self._settings(), "scale": scale, "seed": seed_of(self.random_state)}
-        progress = progress_of(self.verbose)
         # Scaling is among what is chosen, so the encoder leaves numbers as they are.
         how = {"scale": "none", "missing": self.missing}
         threads = threads_of(self.n_jobs)
-        self._model = _eyot.Bags.fit(data, names_of(self), members, labels, settings, how, threads, progress)
-        if progress is not None:
-            progress.close()
+        with progress_of(self.verbose) as progress:
+            self._model = _eyot.Bags.fit(data, names_of(self), members, labels, settings, how, threads, progress)
         self._keep_classes(classes)
         self.parameters_ = json.loads(self._model.parameters)
         return self
@@ -446,24 +444,13 @@ class GroupDetector(ScoresMixin, OutlierMixin, Model):
         """
         rows, members = rows_and_members(X, bags, offsets)
         data = rows_to_fit(self, rows, ensure_min_samples=2)
-        settings = {
-            "method": "idk",
-            "psi": count_or_auto("max_samples", self.max_samples),
-            "max_psi": None,
-            "t": self.n_estimators,
-            "sigma": None,
-            "nu": 0.5,
-            "landmarks": "uniform",
-            "contamination": share_of(self.contamination),
-            "seed": seed_of(self.random_state),
-        }
-        progress = progress_of(self.verbose)
+        psi = count_or_auto("max_samples", self.max_samples)
+        settings = settings_of(self, method="idk", psi=psi, t=self.n_estimators)
         members, threads = singles(members, len(data)), threads_of(self.n_jobs)
-        self._model, scores = _eyot.Groups.fit(
-            data, names_of(self), members, settings, encoding(self), threads, progress
-        )
-        if progress is not None:
-            progress.close()
+        with progress_of(self.verbose) as progress:
+            self._model, scores = _eyot.Groups.fit(
+                data, names_of(self), members, settings, encoding(self), threads, progress
+            )
         self._keep_scores(scores)
         return self
 
