@@ -76,7 +76,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "X,..", value_delimiter = ',', allow_negative_numbers = true, help_heading = "Method")]
     epsilon: Vec<f64>,
 
-    /// Power that a bag's shares of cells are raised to (isk) [default: 1; with a text distance 1, 0.5, 0]
+    /// Power that a bag's shares of cells are raised to (isk) [default: 1, 0.5, 0]
     ///
     /// 1: shares as they are. 0.5: their roots. 0: only whether a bag is in a cell. Below 1, cells with few rows are heard
     /// where most rows of all bags are alike. Of several, the best is chosen.

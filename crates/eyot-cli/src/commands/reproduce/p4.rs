@@ -63,6 +63,7 @@ pub(super) fn method(lab: &Lab<'_>, name: &str, distance: Distance, seed: u64) -
 pub(super) fn grid(lab: &Lab<'_>, method: SetMethod, seed: u64) -> BagGrid {
     let mut grid = BagGrid::of(method);
     grid.seed = seed;
+    grid.powers = vec![1.0];
     if lab.quick() {
         grid.psis = vec![16, 64, 256];
         grid.epsilons = vec![0.55, 0.75, 1.0];

@@ -68,7 +68,6 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
                     let mut grid = grid(lab, method(lab, name, distance, seed), seed);
                     // Zeros mean that a word is absent, so they stay zeros.
                     grid.scales = vec![Scale::None, Scale::MinMax];
-                    grid.powers = vec![1.0];
                     grid.psis = if lab.quick() { vec![16, 32, 64] } else { vec![16, 32, 64, 128, 256] };
                     if shown == RAISED {
                         (grid.psis, grid.powers) = (vec![4, 8, 16, 32], vec![0.5, 0.0]);
