@@ -34,6 +34,9 @@ pub struct Report {
 #[derive(Debug, Clone)]
 pub struct Section {
     heading: String,
+    /// Where links within the page lead to; empty if nothing does.
+    anchor: String,
+    below: bool,
     blocks: Vec<Block>,
 }
 
@@ -49,7 +52,12 @@ pub struct Table {
 enum Block {
     Text(String),
     Code(String),
+    List(Vec<String>),
+    /// Anchors of other sections with the words of the link.
+    Links(Vec<(String, String)>),
     Table(Table),
+    /// A table that is seen when its summary is clicked.
+    Folded(String, Table),
     Figures(Vec<Figure>),
 }
 
@@ -132,7 +140,21 @@ impl Report {
 impl Section {
     /// An empty section.
     pub fn new(heading: impl Into<String>) -> Self {
-        Self { heading: heading.into(), blocks: Vec::new() }
+        Self { heading: heading.into(), anchor: String::new(), below: false, blocks: Vec::new() }
+    }
+
+    /// Gives the section a name (letters, digits and `-`) that [`Section::links`] can lead to.
+    #[must_use]
+    pub fn anchor(mut self, name: impl Into<String>) -> Self {
+        self.anchor = name.into();
+        self
+    }
+
+    /// Makes the section a part of the one before it.
+    #[must_use]
+    pub fn below(mut self) -> Self {
+        self.below = true;
+        self
     }
 
     /// Adds a paragraph, if it says anything.
@@ -152,6 +174,30 @@ impl Section {
         self
     }
 
+    /// Adds a list of sentences, if there are any.
+    #[must_use]
+    pub fn list<S: Into<String>>(mut self, items: impl IntoIterator<Item = S>) -> Self {
+        let items: Vec<String> = items.into_iter().map(Into::into).collect();
+        if !items.is_empty() {
+            self.blocks.push(Block::List(items));
+        }
+        self
+    }
+
+    /// Adds links to sections of the same page: the anchor and the words of each.
+    #[must_use]
+    pub fn links<S: Into<String>, T: Into<String>>(mut self, links: impl IntoIterator<Item = (S, T)>) -> Self {
+        self.blocks.push(Block::Links(links.into_iter().map(|(to, words)| (to.into(), words.into())).collect()));
+        self
+    }
+
+    /// Adds a table that is folded away under a summary.
+    #[must_use]
+    pub fn folded(mut self, summary: impl Into<String>, table: Table) -> Self {
+        self.blocks.push(Block::Folded(summary.into(), table));
+        self
+    }
+
     /// Adds a table.
     #[must_use]
     pub fn table(mut self, table: Table) -> Self {
@@ -167,12 +213,31 @@ impl Section {
     }
 
     fn write(&self, html: &mut String) {
-        let _ = writeln!(html, "<section>\n<h2>{}</h2>", escape(&self.heading));
+        let level = if self.below { 3 } else { 2 };
+        let id = if self.anchor.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.anchor)) };
+        let _ = writeln!(html, "<section{id}>\n<h{level}>{}</h{level}>", escape(&self.heading));
         for block in &self.blocks {
             match block {
                 Block::Text(text) => _ = writeln!(html, "<p>{}</p>", escape(text)),
                 Block::Code(lines) => _ = writeln!(html, "<pre tabindex=\"0\">{}</pre>", escape(lines)),
+                Block::List(items) => {
+                    html.push_str("<ul>\n");
+                    items.iter().for_each(|item| _ = writeln!(html, "<li>{}</li>", escape(item)));
+                    html.push_str("</ul>\n");
+                }
+                Block::Links(links) => {
+                    html.push_str("<ul class=\"links\">\n");
+                    for (to, words) in links {
+                        let _ = writeln!(html, "<li><a href=\"#{}\">{}</a></li>", escape(to), escape(words));
+                    }
+                    html.push_str("</ul>\n");
+                }
                 Block::Table(table) => table.write(html),
+                Block::Folded(summary, table) => {
+                    let _ = writeln!(html, "<details><summary>{}</summary>", escape(summary));
+                    table.write(html);
+                    html.push_str("</details>\n");
+                }
                 Block::Figures(figures) => write_figures(html, figures),
             }
         }
@@ -248,12 +313,16 @@ fn write_figures(html: &mut String, figures: &[Figure]) {
     html.push_str("</div>\n");
 }
 
-/// Whether a cell reads as a number: digits with sign, point, separators, unit letters, "±" and "%".
+/// Whether a cell reads as a number: digits with sign, point, separators, unit letters, "±" and "%"; or as one number
+/// beside another.
 fn is_number(text: &str) -> bool {
-    let rest = text.trim_start_matches(['-', '−', '+', '<', '>', '≈', ' ']);
+    if let Some((one, other)) = text.split_once(" / ") {
+        return is_number(one) && is_number(other);
+    }
+    let rest = text.trim_start_matches(['-', '−', '+', '<', '>', '≈', '(', ' ']);
     rest.starts_with(|c: char| c.is_ascii_digit() || c == '.')
         && rest.chars().filter(|&c| c == ' ').count() < 3
-        && rest.chars().all(|c| c.is_ascii_digit() || " .,−-+±%×/e⁻⁰¹²³⁴⁵⁶⁷⁸⁹kMGT\u{202f}sµm".contains(c))
+        && rest.chars().all(|c| c.is_ascii_digit() || " .,−-+±%×/()✗e⁻⁰¹²³⁴⁵⁶⁷⁸⁹kMGT\u{202f}sµm".contains(c))
         || matches!(text, "–" | "NaN")
 }
 
@@ -267,7 +336,11 @@ body{margin:0 auto;max-width:1240px;padding:1.5rem clamp(1rem,4vw,2.5rem) 3rem;b
 font:16px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif;overflow-wrap:break-word}\
 h1{font-size:clamp(1.5rem,1.1rem + 1.8vw,2.2rem);line-height:1.2;margin:.5rem 0 .6rem;text-wrap:balance}\
 h2{font-size:1.3rem;line-height:1.3;margin:2.6rem 0 .6rem;padding-top:1.1rem;border-top:1px solid var(--rule)}\
+h3{font-size:1.08rem;line-height:1.35;margin:2.2rem 0 .5rem;padding-top:.9rem;border-top:1px dashed var(--rule)}\
 p{max-width:75ch;margin:.6rem 0}\
+ul{max-width:80ch;margin:.6rem 0;padding-left:1.3rem}li{margin:.25rem 0}\
+a{color:var(--accent)}\
+.links{columns:22rem auto;max-width:none;list-style:none;padding:0}\
 .lead{font-size:1.12rem;color:var(--dim)}\
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.6rem;margin:1.2rem 0}\
 .facts div{background:var(--card);border-radius:8px;padding:.6rem .9rem}\
@@ -310,7 +383,11 @@ mod tests {
         let chart = LineChart::new(HOSTILE).about(HOSTILE).series(HOSTILE, &[[0.0, 1.0], [1.0, 2.0]]).figure();
         Report::new(HOSTILE).lead(HOSTILE).fact(HOSTILE, HOSTILE).run(HOSTILE, HOSTILE).section(
             Section::new(HOSTILE)
+                .anchor(HOSTILE)
                 .text(HOSTILE)
+                .list([HOSTILE])
+                .links([(HOSTILE, HOSTILE)])
+                .folded(HOSTILE, Table::new([HOSTILE]).row([HOSTILE]))
                 .code(HOSTILE)
                 .table(Table::new([HOSTILE, "b"]).caption(HOSTILE).row([HOSTILE, HOSTILE, "beyond"]).row(["1"]))
                 .figures([chart.clone(), chart]),
@@ -329,7 +406,8 @@ mod tests {
     #[test]
     fn a_report_needs_nothing_from_outside() {
         let html = hostile_report().to_html();
-        let outside = html.replace("http://www.w3.org/2000/svg", "");
+        // Links within the page are no outside.
+        let outside = html.replace("http://www.w3.org/2000/svg", "").replace("href=\"#", "");
         for word in ["http:", "https:", "src=", "href=", "url(", "@import", "<script"] {
             assert!(!outside.contains(word), "{word}");
         }
@@ -347,8 +425,9 @@ mod tests {
         table.write(&mut html);
         assert!(html.contains("<th scope=\"col\">name</th><th scope=\"col\" class=\"n\">value</th>"), "{html}");
         assert!(html.contains("<td class=\"n\"></td>"));
-        let numbers = ["1", "-1.5", "2×10⁻⁷", "12 345", "3.2 s", "10%", "12.5k", "–"];
+        let numbers =
+            ["1", "-1.5", "2×10⁻⁷", "12 345", "3.2 s", "10%", "12.5k", "–", "0.84 ± 0.01 / (0.85)", "0.8 / 0.9 ✗"];
         assert!(numbers.iter().all(|text| is_number(text)));
-        assert!(["", "a1", "1st of May", "v2", "3 7 1 0 9"].iter().all(|text| !is_number(text)));
+        assert!(["", "a1", "1st of May", "v2", "3 7 1 0 9", "1 / a"].iter().all(|text| !is_number(text)));
     }
 }

@@ -53,3 +53,49 @@ fn finished_cells_are_taken_from_the_folder_even_after_a_cut() {
     let fresh = room.eyot("reproduce p1-figure2 --json -q --fresh").json();
     assert_eq!(fresh["rows"], first["rows"]);
 }
+
+#[test]
+fn cells_of_another_folder_make_the_same_page_without_computing() {
+    let room = Room::new();
+    let first = room.eyot("reproduce p1-figure2 --json -q -o one").json();
+    let none = room.eyot("reproduce p1-figure2 --json -q -o two --cached").json();
+    assert_eq!(none["rows"].as_array().unwrap().len(), 0);
+    let page = fs::read_to_string(room.path("two/results.md")).unwrap();
+    assert!(page.contains("8 cells are not computed yet."), "{page}");
+
+    let taken = room.eyot("reproduce p1-figure2 --json -q -o two --cached --cells one").json();
+    assert_eq!(taken["rows"], first["rows"]);
+    // The folder now has them itself.
+    let kept = room.eyot("reproduce p1-figure2 --json -q -o two --cached").json();
+    assert_eq!(kept["rows"], first["rows"]);
+    let pages = ["one", "two"].map(|folder| fs::read_to_string(room.path(&format!("{folder}/results.md"))).unwrap());
+    assert_eq!(pages[0], pages[1]);
+}
+
+#[test]
+fn a_set_that_cannot_be_read_is_a_note_and_the_others_go_on() {
+    let room = Room::new();
+    fs::write(room.path("a9a"), "+1 3:1\n-1 oops\n").unwrap();
+    fs::write(room.path("a9a.t"), "+1 3:1\n").unwrap();
+    let outcome = room.eyot("reproduce p1-table6 p1-figure2 --data . --json -q --quick");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert_eq!(outcome.json()["rows"].as_array().unwrap().len(), 8);
+    let page = fs::read_to_string(room.path("eyot-results/results.md")).unwrap();
+    assert!(page.contains("skipped a9a.train: "), "{page}");
+    assert!(page.contains("Not in --data: ijcnn1.train, mnist.train, covtype."), "{page}");
+}
+
+#[test]
+fn the_page_says_what_the_paper_claims_and_how_to_run_each_experiment() {
+    let room = Room::new();
+    assert_eq!(room.eyot("reproduce p1-figure2 p4-figure2 --quick -q").code, 0);
+    let page = fs::read_to_string(room.path("eyot-results/results.md")).unwrap();
+    assert!(page.contains("## Paper 1") && page.contains("## Paper 4") && !page.contains("## Paper 3"), "{page}");
+    assert!(page.contains("`eyot reproduce p4-figure2 --quick`"), "{page}");
+    assert!(
+        page.contains("- The paper says: two sets at the same distance are more similar where data is sparse"),
+        "{page}"
+    );
+    let html = fs::read_to_string(room.path("eyot-results/results.html")).unwrap();
+    assert!(html.contains("<a href=\"#p4-figure2\">") && html.contains("<section id=\"p4-figure2\">"));
+}

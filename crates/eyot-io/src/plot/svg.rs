@@ -68,7 +68,7 @@ impl Figure {
     }
 
     /// What is to be seen, in a sentence.
-    pub(crate) fn about(&self) -> &str {
+    pub fn about(&self) -> &str {
         &self.description
     }
 

@@ -2,35 +2,73 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::time::Instant;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use eyot::{Classes, EncoderParams, PointsBuf, Roles, Run, Scale, Table, TableColumn, regression_targets};
+use eyot::{Classes, EncoderParams, PointsBuf, Roles, Run, Scale, Table, TableColumn, Watch, regression_targets};
 use eyot_io::plot::Figure;
-use eyot_io::{ReadOptions, Source};
 use serde::{Deserialize, Serialize};
 
-use super::results::{Cell, Ours, Published, Results};
+use super::data::Shelf;
+use super::results::{Cell, Claim, Ours, Published, Reason, Results};
 use super::{Args, Experiment};
 use crate::job::{Job, Phase};
 use crate::messages::Usage;
+use crate::progress::stop_requested;
 
-/// Endings of data files, in the order in which they are looked for.
-const ENDINGS: [&str; 8] = ["parquet", "svm.zst", "svm", "csv", "csv.gz", "npy", "arrow", "libsvm"];
+/// The file in which finished cells are kept.
+const CELLS: &str = "cells.jsonl";
+
+/// Seconds that one cell may take for a short answer.
+const QUICK_SECONDS: u64 = 120;
 
 /// The room in which experiments run.
 pub(super) struct Lab<'a> {
     job: &'a Job,
-    data: Option<PathBuf>,
+    clock: &'a Clock,
+    shelf: Option<Shelf>,
     /// Only these data sets, if any are named.
     sets: Vec<String>,
     quick: bool,
     seed: u64,
+    /// Whether cells that are not finished stay empty.
+    cached: bool,
+    /// What one cell may take.
+    most: Option<Duration>,
     known: HashMap<String, Ours>,
     memory: File,
     current: Option<Results>,
+}
+
+/// Stops calls when their time is over, and when the user wants to stop.
+pub(super) struct Clock {
+    start: Instant,
+    /// Milliseconds after the start.
+    until: AtomicU64,
+}
+
+impl Clock {
+    pub(super) fn new() -> Self {
+        Self { start: Instant::now(), until: AtomicU64::new(u64::MAX) }
+    }
+
+    fn set(&self, most: Option<Duration>) {
+        let until = most.map_or(u64::MAX, |most| (self.start.elapsed() + most).as_millis() as u64);
+        self.until.store(until, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.start.elapsed().as_millis() as u64 > self.until.load(Ordering::Relaxed)
+    }
+}
+
+impl Watch for Clock {
+    fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
+        !stop_requested() && !self.is_over()
+    }
 }
 
 /// A finished cell as it is remembered.
@@ -55,30 +93,45 @@ pub(super) enum Targets {
 }
 
 impl<'a> Lab<'a> {
-    pub(super) fn new(args: &Args, job: &'a Job) -> anyhow::Result<Self> {
+    pub(super) fn new(args: &Args, job: &'a Job, clock: &'a Clock) -> anyhow::Result<Self> {
         if let Some(data) = &args.data
             && !data.is_dir()
         {
-            let hint = "--data names the folder that holds the folders anomaly, online and mil";
+            let hint = "--data names the folder that holds the folders anomaly, online and mil, or files by their public names";
             return Err(Usage::new(format!("{} is not a folder", data.display())).hint(hint).into());
         }
         fs::create_dir_all(&args.output).with_context(|| args.output.display().to_string())?;
-        let path = args.output.join("cells.jsonl");
-        let name = path.display().to_string();
-        let mut known = HashMap::new();
-        if !args.fresh && path.exists() {
-            for line in BufReader::new(File::open(&path).with_context(|| name.clone())?).lines() {
-                // A line that a kill has cut is a cell that is not finished.
-                if let Ok(cell) = serde_json::from_str::<Remembered>(&line.with_context(|| name.clone())?) {
-                    known.insert(cell.key, cell.ours);
+        let path = args.output.join(CELLS);
+        let mut memory = OpenOptions::new().create(true).read(true).append(true).open(&path).with_context(|| path.display().to_string())?;
+        end_line(&mut memory).with_context(|| path.display().to_string())?;
+        let mut lab = Self {
+            job,
+            clock,
+            shelf: args.data.as_deref().map(Shelf::new).transpose()?,
+            sets: args.sets.clone(),
+            quick: args.quick,
+            seed: args.run.seed,
+            cached: args.cached,
+            most: args.most_seconds.or(args.quick.then_some(QUICK_SECONDS)).map(Duration::from_secs),
+            known: HashMap::new(),
+            memory,
+            current: None,
+        };
+        if !args.fresh {
+            // Cells of the output folder last, so that they win.
+            for (key, ours) in read_cells(&path)? {
+                lab.known.insert(key, ours);
+            }
+            for from in &args.cells {
+                let from = if from.is_dir() { from.join(CELLS) } else { from.clone() };
+                for (key, ours) in read_cells(&from)? {
+                    if !lab.known.contains_key(&key) {
+                        lab.remember(&key, &ours)?;
+                    }
                 }
             }
         }
-        let mut memory = OpenOptions::new().create(true).append(true).open(&path).with_context(|| name.clone())?;
-        // Whatever a kill has cut ends here.
-        memory.write_all(b"\n").with_context(|| name)?;
-        let (data, sets) = (args.data.clone(), args.sets.clone());
-        Ok(Self { job, data, sets, quick: args.quick, seed: args.run.seed, known, memory, current: None })
+        Ok(lab)
     }
 
     pub(super) fn begin(&mut self, experiment: &'static Experiment) {
@@ -86,7 +139,15 @@ impl<'a> Lab<'a> {
     }
 
     pub(super) fn end(&mut self) -> Results {
-        self.current.take().expect("an experiment has begun")
+        let mut results = self.current.take().expect("an experiment has begun");
+        if !results.skipped.is_empty() {
+            results.skipped.dedup();
+            results.notes.push(format!("Not in --data: {}.", results.skipped.join(", ")));
+        }
+        if results.unfinished > 0 {
+            results.notes.push(format!("{} cells are not computed yet.", results.unfinished));
+        }
+        results
     }
 
     fn current(&mut self) -> &mut Results {
@@ -105,14 +166,33 @@ impl<'a> Lab<'a> {
 
     /// How long calls run.
     pub(super) fn run(&self) -> Run<'a> {
-        self.job.step()
+        self.job.step().watched(self.clock)
     }
 
-    /// Says something below the table: what was skipped, what was found out.
+    /// The same on one thread, for times that are to be compared.
+    pub(super) fn single(&self) -> Run<'a> {
+        Run::single().watched(self.clock)
+    }
+
+    /// Says something below the table: how it was done, what was found out.
     pub(super) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
         self.job.line(&format!("  {text}"));
         self.current().notes.push(text);
+    }
+
+    /// What the paper says about this experiment, whether it holds here (`None` if that cannot be said), and what is
+    /// found here.
+    pub(super) fn claim(&mut self, says: impl Into<String>, holds: impl Into<Option<bool>>, found: impl Into<String>) {
+        let claim = Claim { says: says.into(), holds: holds.into(), found: found.into() };
+        self.current().claims.push(claim);
+    }
+
+    /// Why cells of these data sets and methods (of all, if none are named) differ from what is published.
+    pub(super) fn explain(&mut self, datasets: &[&str], methods: &[&str], why: impl Into<String>) {
+        let words = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let reason = Reason { datasets: words(datasets), methods: words(methods), why: why.into() };
+        self.current().reasons.push(reason);
     }
 
     /// Adds a figure; `name` is its file without `.svg`.
@@ -120,22 +200,37 @@ impl<'a> Lab<'a> {
         self.current().figures.push((name.to_owned(), figure));
     }
 
-    /// The table of a data set, for example `anomaly/http`; `None`, and a note, if it is not there or not asked for.
+    /// The table of a data set, for example `anomaly/http`; `None`, and a note, if it is not there, not asked for, or
+    /// not readable.
     pub(super) fn table(&mut self, set: &str) -> anyhow::Result<Option<Table>> {
         let short = set.rsplit('/').next().unwrap_or(set);
         let base = short.split('.').next().unwrap_or(short);
         if !self.sets.is_empty() && !self.sets.iter().any(|wanted| wanted == base) {
             return Ok(None);
         }
-        let found = self.data.as_ref().and_then(|data| {
-            ENDINGS.iter().map(|ending| data.join(format!("{set}.{ending}"))).find(|path| path.exists())
-        });
-        let Some(path) = found else {
-            self.note(format!("skipped {short}: not in --data"));
+        let Some(found) = self.shelf.as_ref().and_then(|shelf| shelf.find(set)) else {
+            if let Some(why) = self.shelf.as_ref().and_then(|shelf| shelf.unreadable(set)) {
+                self.note(why);
+            }
+            self.job.line(&format!("  skipped {short}: not in --data"));
+            self.current().skipped.push(short.to_owned());
             return Ok(None);
         };
-        let table = self.job.timed(Phase::Read, || eyot_io::read_table(&mut Source::new(&path), &ReadOptions::default()))?;
-        Ok(Some(table))
+        match self.job.timed(Phase::Read, || found.read()) {
+            Ok(table) => Ok(Some(table)),
+            Err(error) => {
+                self.note(format!("skipped {short}: {error:#}"));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether a data set is there and asked for.
+    pub(super) fn has(&self, set: &str) -> bool {
+        let short = set.rsplit('/').next().unwrap_or(set);
+        let base = short.split('.').next().unwrap_or(short);
+        (self.sets.is_empty() || self.sets.iter().any(|wanted| wanted == base))
+            && self.shelf.as_ref().is_some_and(|shelf| shelf.find(set).is_some())
     }
 
     /// The points and classes of a data set whose classes stand in the column `label`.
@@ -161,7 +256,16 @@ impl<'a> Lab<'a> {
         self.known.get(&self.key(experiment, dataset, method))
     }
 
-    /// One cell of the table: computed by `work`, or taken from an earlier run.
+    /// Keeps a finished cell.
+    fn remember(&mut self, key: &str, ours: &Ours) -> anyhow::Result<()> {
+        let line = serde_json::to_string(&Remembered { key: key.to_owned(), ours: ours.clone() })?;
+        writeln!(self.memory, "{line}").and_then(|()| self.memory.flush()).context(CELLS)?;
+        self.known.insert(key.to_owned(), ours.clone());
+        Ok(())
+    }
+
+    /// One cell of the table: computed by `work`, or taken from an earlier run. Where `work` fails or takes too long
+    /// the reason becomes a note, and what comes back has no runs; only the wish to stop is an error.
     pub(super) fn cell(
         &mut self,
         dataset: &str,
@@ -170,24 +274,113 @@ impl<'a> Lab<'a> {
         work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
     ) -> anyhow::Result<Ours> {
         let experiment = self.current().experiment.name;
+        self.cell_of(experiment, dataset, method, published, work)
+    }
+
+    /// The same for a cell that belongs to another experiment too, under whose name it is kept.
+    pub(super) fn cell_of(
+        &mut self,
+        experiment: &str,
+        dataset: &str,
+        method: &str,
+        published: impl Into<Published>,
+        work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
+    ) -> anyhow::Result<Ours> {
+        let ours = self.keep(experiment, dataset, method, work)?;
+        self.show(dataset, method, published, ours)
+    }
+
+    /// What a cell holds, without showing it: computed by `work`, or taken from an earlier run.
+    pub(super) fn keep(
+        &mut self,
+        experiment: &str,
+        dataset: &str,
+        method: &str,
+        work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
+    ) -> anyhow::Result<Ours> {
         let key = self.key(experiment, dataset, method);
-        let ours = if let Some(ours) = self.known.get(&key) {
-            ours.clone()
-        } else {
-            self.job.tick("measure", 0, 0)?;
-            let start = Instant::now();
-            let ours = work(self).with_context(|| format!("{experiment}, {dataset}, {method}"))?;
-            let line = serde_json::to_string(&Remembered { key: key.clone(), ours: ours.clone() })?;
-            writeln!(self.memory, "{line}").and_then(|()| self.memory.flush()).context("cells.jsonl")?;
-            self.known.insert(key, ours.clone());
-            let (shown, seconds) = (ours.shown(3), start.elapsed().as_secs_f64());
-            self.job.line(&format!("  {dataset}, {method}: {shown} in {seconds:.1} s {}", ours.setting));
-            ours
-        };
-        let cell = Cell { dataset: dataset.into(), method: method.into(), published: published.into(), ours: ours.clone() };
-        self.current().cells.push(cell);
+        match self.known.get(&key) {
+            Some(ours) => Ok(ours.clone()),
+            None if self.cached => {
+                self.current().unfinished += 1;
+                Ok(Ours::default())
+            }
+            None => self.compute(&key, dataset, method, work),
+        }
+    }
+
+    /// A cell that follows from others, so that it is not kept.
+    pub(super) fn show(
+        &mut self,
+        dataset: &str,
+        method: &str,
+        published: impl Into<Published>,
+        ours: Ours,
+    ) -> anyhow::Result<Ours> {
+        if ours.mean().is_finite() {
+            let (dataset, method) = (dataset.to_owned(), method.to_owned());
+            self.current().cells.push(Cell { dataset, method, published: published.into(), ours: ours.clone() });
+        }
         Ok(ours)
     }
+
+    fn compute(
+        &mut self,
+        key: &str,
+        dataset: &str,
+        method: &str,
+        work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
+    ) -> anyhow::Result<Ours> {
+        self.job.tick("measure", 0, 0)?;
+        let start = Instant::now();
+        self.clock.set(self.most);
+        let outcome = work(self);
+        let over = self.clock.is_over();
+        self.clock.set(None);
+        match outcome {
+            Ok(ours) => {
+                if ours.runs.iter().all(|value| value.is_finite()) {
+                    self.remember(key, &ours)?;
+                }
+                let (shown, seconds) = (ours.shown(3), start.elapsed().as_secs_f64());
+                self.job.line(&format!("  {dataset}, {method}: {shown} in {seconds:.1} s {}", ours.setting));
+                Ok(ours)
+            }
+            Err(error) if stop_requested() => Err(error),
+            Err(error) => {
+                let why = match self.most {
+                    Some(most) if over => format!("stopped after {} s (--most-seconds)", most.as_secs()),
+                    _ => format!("{error:#}"),
+                };
+                self.note(format!("{dataset}, {method}: no figure, {why}"));
+                Ok(Ours::default())
+            }
+        }
+    }
+}
+
+/// The finished cells of a file.
+fn read_cells(path: &Path) -> anyhow::Result<Vec<(String, Ours)>> {
+    let name = || path.display().to_string();
+    let file = File::open(path).with_context(name)?;
+    let mut cells = Vec::new();
+    for line in BufReader::new(file).lines() {
+        // A line that a kill has cut is a cell that is not finished.
+        if let Ok(cell) = serde_json::from_str::<Remembered>(&line.with_context(name)?) {
+            cells.push((cell.key, cell.ours));
+        }
+    }
+    Ok(cells)
+}
+
+/// Ends the last line, which a kill may have cut.
+fn end_line(file: &mut File) -> std::io::Result<()> {
+    let mut last = [b'\n'];
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last == *b"\n" { Ok(()) } else { file.write_all(b"\n") }
 }
 
 /// The points and classes of a table whose classes stand in the column `label`.

@@ -3,30 +3,44 @@
 //! One experiment is one file with an [`Experiment`] and one line of the list below; what it needs comes from the
 //! [`Lab`], which keeps every finished cell in a file, so that a run that was stopped goes on where it was.
 
+mod data;
 mod lab;
 mod results;
 
 mod batch;
+mod cost;
 mod drift;
+mod grid_bags;
+mod grid_batch;
+mod grid_detectors;
 mod online;
+mod p1_figure1;
 mod p1_figure2;
+mod p1_figure3;
+mod p1_figure4;
+mod p1_figure5;
 mod p1_table5;
+mod p1_table6;
 mod p1_table7;
 mod p1_table8;
+mod p2_figure1;
 mod p2_table1;
 mod p2_table2;
 mod p3;
+mod p3_figure4;
 mod p3_figure5;
 mod p3_figure6;
 mod p3_table2;
 mod p3_table3;
 mod p4;
 mod p4_figure1;
+mod p4_figure3;
 mod p4_table3;
 mod p4_table4;
 mod p4_table5;
 mod p4_table6;
 mod psi_auto;
+mod ranks;
 mod threshold_auto;
 
 use std::fmt::Write as _;
@@ -37,30 +51,44 @@ use serde::Serialize;
 use crate::args::RunArgs;
 use crate::job::{Job, Shared};
 use crate::messages::{self, Usage};
-use lab::Lab;
+use crate::progress::stop_requested;
+use lab::{Clock, Lab};
 use results::{Cell, Results};
 
 /// All experiments, in the order of the papers.
 const EXPERIMENTS: &[Experiment] = &[
+    p1_figure1::EXPERIMENT,
     p1_figure2::EXPERIMENT,
     p1_table5::EXPERIMENT,
+    p1_table6::EXPERIMENT,
+    p1_figure3::EXPERIMENT,
+    p1_figure4::EXPERIMENT,
+    p1_figure4::DUAL,
+    p1_figure5::EXPERIMENT,
     p1_table7::EXPERIMENT,
     p1_table8::EXPERIMENT,
+    p2_figure1::EXPERIMENT,
     p2_table1::EXPERIMENT,
     p2_table2::EXPERIMENT,
     p3_table2::EXPERIMENT,
     p3_table3::EXPERIMENT,
+    p3_figure4::EXPERIMENT,
     p3_figure5::EXPERIMENT,
     p3_figure6::EXPERIMENT,
-    p4_table3::EXPERIMENT,
-    p4_table4::EXPERIMENT,
-    p4_table5::EXPERIMENT,
-    p4_table6::EXPERIMENT,
     p4_figure1::EXPERIMENT,
     p4_figure1::FIGURE2,
+    p4_table3::EXPERIMENT,
+    p4_table4::EXPERIMENT,
+    p4_figure3::EXPERIMENT,
+    p4_table5::EXPERIMENT,
+    p4_table6::EXPERIMENT,
+    grid_detectors::EXPERIMENT,
+    grid_batch::EXPERIMENT,
+    grid_bags::EXPERIMENT,
     psi_auto::EXPERIMENT,
     threshold_auto::EXPERIMENT,
     drift::EXPERIMENT,
+    cost::EXPERIMENT,
 ];
 
 /// A table or figure of a paper.
@@ -101,13 +129,15 @@ const EXAMPLES: &str = "\
 EXAMPLES
   What is there?                     eyot reproduce list
   One figure, no data needed:        eyot reproduce p1-figure2
-  Everything, in short form:         eyot reproduce all --quick --data DIR";
+  Everything, in short form:         eyot reproduce all --quick --data DIR
+  The page of two runs together:     eyot reproduce all --cached --cells one,two --data DIR -o both";
 
 /// Re-run tables and figures of the papers, ours beside the published ones
 ///
-/// Data sets are looked for in --data DIR, in the folders anomaly, online and mil; those that are not there are
-/// skipped by name. Each finished cell is kept in the output folder: a run that was stopped goes on where it was.
-/// At the end the folder holds results.md, results.html and the figures as SVG.
+/// Data sets are looked for in --data DIR and its folders, by the names of this project (online/a9a.train.svm.zst) or
+/// by those of LIBSVM and UCI (a9a, a9a.t, CASP.csv); those that are not there are skipped by name. Each finished cell
+/// is kept in the output folder: a run that was stopped goes on where it was. A cell that fails, or takes longer than
+/// --most-seconds, becomes a note. At the end the folder holds results.md, results.html and the figures as SVG.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -130,6 +160,18 @@ pub(crate) struct Args {
     /// Compute every cell again instead of taking finished ones from the output folder
     #[arg(long)]
     fresh: bool,
+
+    /// Compute nothing: write the page with the cells that are finished
+    #[arg(long, conflicts_with = "fresh")]
+    cached: bool,
+
+    /// Take finished cells from these folders (or their cells.jsonl) too
+    #[arg(long, value_name = "PATH,..", value_delimiter = ',', conflicts_with = "fresh", help_heading = "Input")]
+    cells: Vec<PathBuf>,
+
+    /// Stop a cell that takes longer than this, at its next step; 120 with --quick, else without end
+    #[arg(long, value_name = "N")]
+    most_seconds: Option<u64>,
 
     /// The folder for cells, results and figures, made if it is not there
     #[arg(short, long, value_name = "DIR", default_value = "eyot-results", help_heading = "Output")]
@@ -159,12 +201,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     }
     let chosen = chosen(&args.what)?;
     let job = Job::start("reproduce", &args.run);
-    let mut lab = Lab::new(args, &job)?;
+    let clock = Clock::new();
+    let mut lab = Lab::new(args, &job, &clock)?;
     let mut all: Vec<Results> = Vec::new();
     for experiment in chosen {
         job.line(&format!("{}: {}", experiment.name, experiment.title));
         lab.begin(experiment);
-        (experiment.run)(&mut lab)?;
+        if let Err(error) = (experiment.run)(&mut lab) {
+            if stop_requested() {
+                return Err(error);
+            }
+            lab.note(format!("ended early: {error:#}"));
+        }
         let results = lab.end();
         if !job.json() {
             job.clear();
@@ -172,7 +220,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         }
         all.push(results);
     }
-    results::save(&all, &args.output, &command_line(args))?;
+    results::save(&all, &args.output, &options(args))?;
 
     let rows: Vec<Row<'_>> = all
         .iter()
@@ -195,9 +243,9 @@ fn chosen(what: &[String]) -> anyhow::Result<Vec<&'static Experiment>> {
     Ok(EXPERIMENTS.iter().filter(|experiment| all || what.iter().any(|name| name == experiment.name)).collect())
 }
 
-/// The command that gives these results again.
-fn command_line(args: &Args) -> String {
-    let mut line = format!("eyot reproduce {}", args.what.join(" "));
+/// The options that give the same results again, without the names of the experiments.
+fn options(args: &Args) -> String {
+    let mut line = String::new();
     if args.quick {
         line += " --quick";
     }

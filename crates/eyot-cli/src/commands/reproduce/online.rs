@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use eyot::{LearnerParams, PointsBuf, Scale, Targets, permutation};
+use anyhow::Context;
+use eyot::{LearnerParams, PointsBuf, Scale, Scaler, Targets, permutation, regression_targets};
 
-use super::lab::{Lab, Labelled, Targets as LabTargets};
+use super::lab::{Lab, Labelled, Targets as LabTargets, labelled};
 use super::results::{Ours, Published};
 use crate::contest::{Course, chosen};
 
@@ -73,19 +74,53 @@ pub(super) fn prequential_cell(
     (runs, scale): (u64, f64),
 ) -> anyhow::Result<Ours> {
     let (mean, std) = contestant.published;
-    let published = Published { mean, std };
-    lab.cell(dataset, &contestant.name, published, |lab| {
-        let course = Course { points: &set.points, targets: &set.targets, init: 1000, block: 1 };
-        let (params, tried) = course.tune(&contestant.params, course.len() / 10, false, 0, lab.run())?;
-        let seeds: Vec<u64> = lab.seeds(runs, 2).collect();
-        let start = Instant::now();
-        let run = lab.run();
-        let errors = run.map("learn", seeds.len(), |i| {
-            let order = permutation(course.len(), seeds[i], 0);
-            let pass = course.pass(&params.clone().seed(seeds[i]), &order, run.inner())?;
-            Ok(scale * pass.tally.error(params.regress))
-        })?;
-        let setting = format!("{}; best of {tried}", chosen(&params));
-        Ok(Ours::of(errors).with(setting).took(start.elapsed().as_secs_f64()))
-    })
+    let published = Published { mean, std, other_data: false };
+    lab.cell(dataset, &contestant.name, published, |lab| passes(lab, &contestant.params, set, 10, (runs, scale)))
+}
+
+/// Tunes on one in `part` of the points, then passes over random orders.
+pub(super) fn passes(
+    lab: &Lab<'_>,
+    params: &LearnerParams,
+    set: &Set,
+    part: usize,
+    (runs, scale): (u64, f64),
+) -> anyhow::Result<Ours> {
+    let course = Course { points: &set.points, targets: &set.targets, init: 1000, block: 1 };
+    let (params, tried) = course.tune(params, course.len() / part, false, 0, lab.run())?;
+    let seeds: Vec<u64> = lab.seeds(runs, 2).collect();
+    let start = Instant::now();
+    let run = lab.run();
+    let errors = run.map("learn", seeds.len(), |i| {
+        let order = permutation(course.len(), seeds[i], 0);
+        let pass = course.pass(&params.clone().seed(seeds[i]), &order, run.inner())?;
+        Ok(scale * pass.tally.error(params.regress))
+    })?;
+    let setting = format!("{}; best of {tried}", chosen(&params));
+    Ok(Ours::of(errors).with(setting).took(start.elapsed().as_secs_f64()))
+}
+
+/// A random part of a set, for a short answer.
+pub(super) fn random_part(set: Set, most: usize) -> Set {
+    if set.points.n_rows() <= most {
+        return set;
+    }
+    let order = permutation(set.points.n_rows(), 0, 0);
+    let (points, targets) = set.select(&order[..most]);
+    Set { n_train: points.n_rows(), points, targets }
+}
+
+/// Columns scaled to 0…1.
+pub(super) fn min_max(set: Set) -> Set {
+    let points = Scaler::fit(set.points.as_points(), Scale::MinMax).apply(set.points.as_points());
+    Set { points, ..set }
+}
+
+/// The stand-in for the airlines of paper 2: flights from New York in 2013, with their delay in minutes.
+pub(super) fn flights(lab: &mut Lab<'_>) -> anyhow::Result<Option<(PointsBuf, Vec<f64>)>> {
+    let Some(mut table) = lab.table("online/airlines_nyc13")? else { return Ok(None) };
+    let delay = table.columns.iter().find(|column| column.name == "arr_delay").context("there is no column `arr_delay`")?;
+    let delay = regression_targets(delay, 0)?;
+    table.columns.retain(|column| column.name != "arr_delay");
+    Ok(Some((labelled(&table, Scale::MinMax)?.points, delay)))
 }

@@ -21,7 +21,13 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         let (kernel, set) = (kernel.as_str().unwrap_or_default(), set.as_str().unwrap_or_default());
         lab.cell(set, kernel, None, |_| Ok(Ours::of(vec![right.as_f64().unwrap_or(f64::NAN)]).with("psi 10, t 1000")))?;
     }
-    lab.note(stop.finding.clone());
+    let reach = |at: usize, side: usize| stop.rows[at][side].as_f64().unwrap_or(f64::NAN);
+    // Rows 3 and 4: Voronoi cells and trees on two densities; columns 2 and 3: to the dense and to the sparse side.
+    lab.claim(
+        "lines of equal similarity are stretched along the sparse region and compressed in the dense one",
+        (3..5).all(|at| reach(at, 3) > reach(at, 2)),
+        stop.finding.clone(),
+    );
     let figures = stop.figures.into_iter().flat_map(|(_, figures)| figures);
     for (figure, row) in figures.zip(&stop.rows) {
         let name = row[..2].iter().filter_map(Value::as_str).collect::<Vec<_>>().join("-").replace(' ', "-");

@@ -54,7 +54,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
 }
 
 /// A data set in the form of the paper: two classes, scaled as its files are.
-fn load(lab: &mut Lab<'_>, name: &str) -> anyhow::Result<Option<Set>> {
+pub(super) fn load(lab: &mut Lab<'_>, name: &str) -> anyhow::Result<Option<Set>> {
     let set = match name {
         "covtype" => {
             let Some(mut table) = lab.table("online/covtype")? else { return Ok(None) };
@@ -104,7 +104,7 @@ fn select(targets: &Targets, rows: std::ops::Range<usize>) -> Targets {
 }
 
 /// The grid of Table 3 for a method, and a name for each candidate.
-fn candidates(method: &str, columns: usize, most_psi: usize) -> (Vec<LearnerParams>, Vec<String>) {
+pub(super) fn candidates(method: &str, columns: usize, most_psi: usize) -> (Vec<LearnerParams>, Vec<String>) {
     let psis: Vec<usize> = (2..=12).map(|m| 1usize << m).collect();
     let base = LearnerParams::default().eta(Some(0.5));
     let isolation = |partition| {

@@ -9,7 +9,7 @@ use eyot::{
 
 use super::lab::Lab;
 use super::p4::{Benchmark, benchmark};
-use super::results::Ours;
+use super::results::{Ours, Published};
 use super::{Experiment, Measure};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -29,6 +29,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let speakers = speakers(430, rows, lab.seeds(1, 1).start)?;
     let name = format!("speakers, 430 bags of about {rows} rows");
     compare(lab, &name, &speakers, [Some(97.0), Some(2609.0)])?;
+    lab.note("The Speaker data is not at hand: bags of its size are generated. psi = 64, t = 200, one thread, no search for parameters.");
     if let Some(function) = benchmark(lab, "biocreative_function")? {
         let bags: Vec<usize> = (0..function.sets.len()).step_by(if lab.quick() { 8 } else { 1 }).collect();
         let labels = bags.iter().map(|&bag| function.labels[bag]).collect();
@@ -52,7 +53,7 @@ fn compare(lab: &mut Lab<'_>, name: &str, of: &Benchmark, published: [Option<f64
         let right = predicted.iter().zip(&test_labels).filter(|(a, b)| a == b).count();
         100.0 * right as f64 / test_labels.len() as f64
     };
-    let feature_map = lab.cell(name, "isk, feature map, total", published[0], |_| {
+    let feature_map = lab.cell(name, "isk, feature map, total", Published::from(published[0]).on_other_data(), |_| {
         let start = Instant::now();
         let map = params.fit_map(train.points(), run)?;
         let (vectors, test_vectors) = (map.vectors(&train, run)?, map.vectors(&test, run)?);
@@ -65,7 +66,7 @@ fn compare(lab: &mut Lab<'_>, name: &str, of: &Benchmark, published: [Option<f64
         let words = format!("mapping {mapped:.2} s, the rest {:.2} s; accuracy {:.1} %", total - mapped, share(&predicted));
         Ok(Ours::of(vec![total]).with(words))
     })?;
-    let kernel = lab.cell(name, "isk, kernel, total", published[1], |_| {
+    let kernel = lab.cell(name, "isk, kernel, total", Published::from(published[1]).on_other_data(), |_| {
         let start = Instant::now();
         let map = params.fit_map(train.points(), run)?;
         let values = map.matrix(&train, &train, run)?;
@@ -87,13 +88,19 @@ fn compare(lab: &mut Lab<'_>, name: &str, of: &Benchmark, published: [Option<f64
         Ok(Ours::of(vec![total]).with(words))
     })?;
     let times = kernel.mean() / feature_map.mean();
-    lab.note(format!("{name}: the feature map is {times:.1} times faster in total (paper, on Speaker: 27 times)"));
+    if times.is_finite() {
+        lab.claim(
+            "ISK as a feature map is much faster than as a kernel (27 times on Speaker)",
+            times > 2.0,
+            format!("{name}: {times:.1} times faster in total"),
+        );
+    }
     Ok(())
 }
 
 /// Bags like recordings of two groups of speakers: 20 columns, every speaker a mixture of eight sounds out of forty, the
 /// groups differing in how often they use them.
-fn speakers(bags: usize, rows: usize, seed: u64) -> anyhow::Result<Benchmark> {
+pub(super) fn speakers(bags: usize, rows: usize, seed: u64) -> anyhow::Result<Benchmark> {
     const COLUMNS: usize = 20;
     const SOUNDS: usize = 40;
     let mut rng = rng_of(seed, Component::Synthetic, 4);
