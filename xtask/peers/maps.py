@@ -7,7 +7,7 @@ import time
 import numpy as np
 from measure import REPEATS, cells, codes, folder, limit_memory, n, once, peer, points, say, t
 
-ENOUGH = 10  # seconds of measuring after which the time is scaled up
+ENOUGH = 5  # seconds of one repeat after which the time is scaled up
 TRIAL = 500  # rows on which the cost of a partitioning is estimated
 
 limit_memory()
@@ -98,7 +98,7 @@ def measure(nearest, distances):
 
     trial = min(TRIAL, n)
     rough, _ = once(lambda: some(1, trial))
-    rows = n if rough * n / trial <= 6 * ENOUGH else trial
+    rows = n if rough * n / trial <= 10 * ENOUGH else trial
     first, _ = once(lambda: some(1, rows))
     partitionings = max(1, min(t, int(ENOUGH / first)))
     best, repeats = float("inf"), 0

@@ -3,8 +3,7 @@ the same stop rule (epsilon 0.1); the solver alone is on the clock."""
 
 import numpy as np
 import scipy.sparse as sp
-from liblinear import liblinear
-from liblinear.liblinearutil import parameter, problem
+from liblinear.liblinear import liblinear, parameter, problem
 from measure import cells, codes, fastest, labels, psi, say, t
 
 found = codes()

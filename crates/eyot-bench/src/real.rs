@@ -54,7 +54,8 @@ fn load(task: &Task, files: &[&str]) -> Outcome<PointsBuf> {
     let read = |file: &&str| read_table(&mut Source::new(task.data.join(file)), &ReadOptions::default());
     let tables = files.iter().map(read).collect::<Result<Vec<Table>, _>>()?;
     let scale = if tables[0].sparse.is_some() { Scale::None } else { Scale::MinMax };
-    let roles = Roles { target: Some("label".into()), ignore: vec!["qid".into()], ..Roles::default() };
+    // covtype has its seven classes beside the label.
+    let roles = Roles { target: Some("label".into()), ignore: vec!["qid".into(), "class".into()], ..Roles::default() };
     let encoder = EncoderParams::default().scale(scale).roles(roles).check()?.fit(&tables[0])?;
     let mut points = encoder.encode(&tables[0])?;
     for table in &tables[1..] {
