@@ -1,7 +1,8 @@
-//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | references | python | bless`.
+//! What developers and CI run, in Rust so that both run the same: `cargo xtask test | tidy | bench | bless` and more.
 
 mod bench;
 mod detectors;
+mod instructions;
 mod package;
 mod python;
 mod references;
@@ -16,13 +17,15 @@ use anyhow::{Context, Result, bail};
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test        everything that CI runs: format, tidy rules, lints, tests, documentation, references, the demo, Python
+  test        everything that CI runs: format, tidy rules, lints, tests, documentation, references, the demo, instruction
+              counts, Python
   tidy        the rules of ARCHITECTURE.md that the compiler does not know
   references  the solvers beside LIBLINEAR and LIBSVM (makes its own Python environment)
   python      the Python package: wheel, linters, pytest (makes its own Python environment)
   wheel       wheel and source distribution of the Python package, into target/wheels
   bless       rewrites golden and snapshot files after an intended change; review the diff
-  bench       benchmarks of maps and solvers beside scikit-learn and LIBLINEAR (makes its own environment)
+  instructions [--record]: instruction counts of fixed workloads beside the recorded ones (needs valgrind)
+  bench       [ROW..] [--data DIR] [--small] [--report]: ours beside other programs, into docs/benchmarks.md
   detectors   DATA [SET,..]: scikit-learn, PyOD and isotree beside ours, on the files of DATA/anomaly";
 
 fn main() -> Result<()> {
@@ -34,7 +37,8 @@ fn main() -> Result<()> {
         Some("python") => package::check(&root()),
         Some("wheel") => package::wheel(&root()),
         Some("bless") => bless(),
-        Some("bench") => bench::run(&root()),
+        Some("instructions") => instructions::run(&root(), &arguments[1..]),
+        Some("bench") => bench::run(&root(), &arguments[1..]),
         Some("detectors") => detectors::run(&root(), &arguments[1..]),
         _ => bail!("{USAGE}"),
     }
@@ -62,12 +66,13 @@ fn test() -> Result<()> {
     step("cargo", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
     references::check(&root())?;
     demo()?;
+    instructions::check(&root())?;
     package::check(&root())
 }
 
 /// The README's first command, on the release build, in a folder of its own.
 fn demo() -> Result<()> {
-    step("cargo", &["build", "--release"], &[])?;
+    step("cargo", &["build", "--release", "--package", "eyot-cli", "--package", "eyot-bench"], &[])?;
     let folder = root().join("target/xtask-demo");
     std::fs::create_dir_all(&folder)?;
     let program = root().join("target/release/eyot");
@@ -87,6 +92,14 @@ fn bless() -> Result<()> {
 
 fn has(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
+}
+
+/// Installs Debian packages on a fresh machine. Where this is not allowed, the next step says what is missing.
+fn install(packages: &[&str]) {
+    if has("apt-get", &["--version"]) {
+        let _ = step("apt-get", &["update", "-qq"], &[]);
+        let _ = step("apt-get", &[&["install", "-y", "-qq"], packages].concat(), &[]);
+    }
 }
 
 fn step(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
