@@ -33,6 +33,8 @@ pub(super) trait F32x16: Copy {
     fn max(self, other: Self) -> Self;
     /// Bit i says whether lane i is at most that of `other`.
     fn at_most(self, other: Self) -> u16;
+    /// Infinity where it is at most `limit`.
+    fn beyond(self, limit: Self) -> Self;
 }
 
 /// Plain code, for any processor.
@@ -92,12 +94,24 @@ impl F32x16 for Plain {
     fn at_most(self, other: Self) -> u16 {
         (0..WIDE).fold(0, |mask, i| mask | u16::from(self.0[i] <= other.0[i]) << i)
     }
+    #[inline(always)]
+    fn beyond(self, limit: Self) -> Self {
+        self.zip(limit, |a, limit| if a <= limit { f32::INFINITY } else { a })
+    }
 }
 
 /// One register of AVX-512.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(__m512);
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    #[inline(always)]
+    pub(super) fn new(values: __m512) -> Self {
+        Self(values)
+    }
+}
 
 // SAFETY of all below: the type is used only inside functions compiled for AVX-512, which run only where it was found;
 // loads and stores cover exactly the 16 numbers of the array.
@@ -152,12 +166,25 @@ impl F32x16 for Avx512 {
     fn at_most(self, other: Self) -> u16 {
         unsafe { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(self.0, other.0) }
     }
+    #[inline(always)]
+    fn beyond(self, limit: Self) -> Self {
+        let within = self.at_most(limit);
+        Self(unsafe { _mm512_mask_mov_ps(self.0, within, _mm512_set1_ps(f32::INFINITY)) })
+    }
 }
 
 /// Two registers of AVX2.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(__m256, __m256);
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    #[inline(always)]
+    pub(super) fn new(low: __m256, high: __m256) -> Self {
+        Self(low, high)
+    }
+}
 
 // SAFETY of all below: as above, for AVX2 with FMA.
 #[cfg(target_arch = "x86_64")]
@@ -215,6 +242,13 @@ impl F32x16 for Avx2 {
     fn at_most(self, other: Self) -> u16 {
         let half = |a, b| unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LE_OQ>(a, b)) } as u16;
         half(self.0, other.0) | half(self.1, other.1) << 8
+    }
+    #[inline(always)]
+    fn beyond(self, limit: Self) -> Self {
+        let half = |a, limit| unsafe {
+            _mm256_blendv_ps(a, _mm256_set1_ps(f32::INFINITY), _mm256_cmp_ps::<_CMP_LE_OQ>(a, limit))
+        };
+        Self(half(self.0, limit.0), half(self.1, limit.1))
     }
 }
 

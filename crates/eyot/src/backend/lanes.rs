@@ -1,5 +1,6 @@
 //! Dense centres in blocks of eight, one vector lane per centre, and the search for the nearest of them.
 
+use super::room::Room;
 use super::simd;
 use crate::data::{Points, Row};
 
@@ -20,18 +21,17 @@ pub(crate) const TILE: usize = 8;
 
 /// Rows in tiles of [`TILE`], column by column within a tile, the last tile padded with zeros: made once for a chunk
 /// of rows and used for all partitionings.
-#[derive(Debug, Clone)]
 pub(crate) struct Tiles {
     n_rows: usize,
     n_columns: usize,
-    values: Vec<f64>,
+    values: Room<f64, 256>,
 }
 
 impl Tiles {
     /// All rows, dense or sparse.
     pub(crate) fn new(points: Points<'_>) -> Self {
         let (n_rows, n_columns) = (points.n_rows(), points.n_columns());
-        let mut values = vec![0.0; n_rows.div_ceil(TILE) * TILE * n_columns];
+        let mut values = Room::new(n_rows.div_ceil(TILE) * TILE * n_columns, 0.0);
         for (row, x) in points.rows().enumerate() {
             let tile = &mut values[row / TILE * TILE * n_columns..][..TILE * n_columns];
             for (column, value) in x.nonzeros() {

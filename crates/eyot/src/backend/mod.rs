@@ -5,18 +5,25 @@
 
 mod f32x16;
 mod hamming;
+mod i32x16;
 mod lanes;
+mod neighbour;
 mod panel;
+mod room;
 mod simd;
 mod walk;
+mod whole;
 
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};
-pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal};
+pub(crate) use neighbour::{Neighbour, Neighbours};
+pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal, Rivals};
+pub(crate) use room::Room;
 #[cfg(test)]
 pub(crate) use simd::available;
 pub(crate) use simd::{Path, best};
-pub(crate) use walk::{Party, SETS, Seeker, Tree, leaf_of, walk};
+pub(crate) use walk::{Leaves, Party, SETS, Seeker, Tree, Walker, leaf_of, walk};
+pub(crate) use whole::{REACH, WholePanel, WholeTiles, pairs_for, round_row, within_reach};
 
 mod prefetch;
 pub(crate) use prefetch::prefetch;

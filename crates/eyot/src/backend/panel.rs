@@ -5,19 +5,20 @@
 #![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
 
 use super::f32x16::{F32x16, WIDE, dispatch};
+use super::room::Room;
 
 /// Rows that are searched for together.
-const ABREAST: usize = 8;
+pub(super) const ABREAST: usize = 8;
 
 /// Columns that are summed before the sum is added to the others: rounding grows with this number and with the number
 /// of such sums, not with the number of columns.
 const RUN: usize = 64;
 
 /// Bytes of centres that are used for all rows before the next ones come: half of a first-level cache.
-const NEAR_BYTES: usize = 24 << 10;
+pub(super) const NEAR_BYTES: usize = 24 << 10;
 
 /// Unit roundoff of `f32`.
-const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
+pub(super) const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Centres of sixteen partitionings, side by side.
 #[derive(Debug, Clone)]
@@ -46,14 +47,15 @@ pub(crate) struct NarrowTiles {
     d: usize,
     /// Rows of a tile.
     abreast: usize,
-    values: Vec<f32>,
-    lengths: Vec<f64>,
+    values: Room<f32, 64>,
+    lengths: Room<f64, 1>,
 }
 
 impl NarrowTiles {
     pub(crate) fn new(n_rows: usize, d: usize) -> Self {
         let abreast = if n_rows == 1 { 1 } else { ABREAST };
-        Self { d, abreast, values: vec![0.0; n_rows.div_ceil(abreast) * abreast * d], lengths: vec![0.0; n_rows] }
+        let values = Room::new(n_rows.div_ceil(abreast) * abreast * d, 0.0);
+        Self { d, abreast, values, lengths: Room::new(n_rows, 0.0) }
     }
 
     /// Takes up a row and its length.
@@ -71,13 +73,27 @@ impl NarrowTiles {
 /// What a panel says of a row and a partitioning.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Proposal {
-    /// The nearest centre.
+    /// The nearest centre, as far as is known.
     pub(crate) centre: u32,
-    /// Whether no other centre can be as near.
-    pub(crate) sure: bool,
+    /// Which others can be as near.
+    pub(crate) rivals: Rivals,
     /// Bounds of its squared distance, in the units of the panel.
     pub(crate) at_least: f64,
     pub(crate) at_most: f64,
+}
+
+/// Centres that rounding cannot tell from the nearest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rivals {
+    None,
+    One(u32),
+    Many,
+}
+
+impl Rivals {
+    const fn none_if(sure: bool) -> Self {
+        if sure { Self::None } else { Self::Many }
+    }
 }
 
 /// The best of a row in sixteen partitionings so far.
@@ -129,12 +145,12 @@ impl Panel {
         ends: &[usize],
         mut found: impl FnMut(usize, usize, usize, Proposal),
     ) {
-        let mut standings = vec![Standing::START; rows.values.len() / self.d];
+        let mut standings = Room::<Standing, 1>::new(rows.values.len() / self.d, Standing::START);
         let mut start = 0;
         for (scale, &end) in ends.iter().enumerate() {
             self.compare(path, rows, start..end, &mut standings);
             start = end;
-            for (row, (standing, &length)) in standings.iter().zip(&rows.lengths).enumerate() {
+            for (row, (standing, &length)) in standings.iter().zip(rows.lengths.iter()).enumerate() {
                 let margin = self.margin(length, longest);
                 for lane in 0..WIDE {
                     found(row, lane, scale, margin.proposal(standing, lane));
@@ -151,7 +167,8 @@ impl Panel {
         centres: std::ops::Range<usize>,
         standings: &mut [Standing],
     ) {
-        let together = (NEAR_BYTES / (self.d * WIDE * size_of::<f32>())).max(8);
+        let near = (NEAR_BYTES / (self.d * WIDE * size_of::<f32>())).max(8);
+        let together = if rows.abreast == 1 { centres.len().max(1) } else { near };
         for first in centres.clone().step_by(together) {
             let centres = first..centres.end.min(first + together);
             let tiles = rows.values.chunks_exact(rows.abreast * self.d);
@@ -175,7 +192,8 @@ impl Panel {
                 let absolute = 4.5 * ROUNDOFF * length + 2.0 * (terms * f64::from(f32::MIN_POSITIVE)).sqrt();
                 // (a(1 + r) + b)² ≤ (1 + ε)(1 + r)²a² + (1 + 1/ε)b² for every ε.
                 let slack = 1.0 + EASY + 4.0 * relative;
-                Margin::Difference { relative, absolute, slack, more: absolute * absolute * 2.0 / EASY }
+                let less = slack.recip() * (1.0 - 1e-9);
+                Margin::Difference { relative, absolute, slack, less, more: absolute * absolute * 2.0 / EASY }
             }
             // A product is off by u per term of ‖x‖‖z‖, half a squared length by u of itself, twice for two centres.
             Form::Product => {
@@ -193,29 +211,31 @@ const EASY: f64 = 1e-4;
 /// How far apart numbers must be for rounding not to matter.
 enum Margin {
     /// Distances are off by a share and a number; their squares by no more than `slack` times themselves and `more`.
-    Difference { relative: f64, absolute: f64, slack: f64, more: f64 },
+    /// `less` is about 1 / `slack`, not above.
+    Difference { relative: f64, absolute: f64, slack: f64, less: f64, more: f64 },
     /// Halves of squared distances are off by a number; `square` is the squared length of the row.
     Product { absolute: f64, square: f64 },
 }
 
 impl Margin {
+    #[inline]
     fn proposal(&self, standing: &Standing, lane: usize) -> Proposal {
         let (best, second) = (f64::from(standing.best[lane]), f64::from(standing.second[lane]));
         #[expect(clippy::cast_sign_loss, reason = "numbers of centres are not negative")]
         let centre = standing.number[lane] as u32;
         match *self {
-            Self::Difference { relative, absolute, slack, more } => {
+            Self::Difference { relative, absolute, slack, less, more } => {
                 let at_most = best * slack + more;
                 let sure = second > at_most || {
                     let most = best.sqrt() * (1.0 + relative) + absolute;
                     second > most * most * (1.0 + 8.0 * ROUNDOFF)
                 };
-                Proposal { centre, sure, at_least: (best - more) / slack, at_most }
+                Proposal { centre, rivals: Rivals::none_if(sure), at_least: (best - more) * less, at_most }
             }
             Self::Product { absolute, square } => {
                 let squared = 2.0 * best + square;
                 let (at_least, at_most) = (squared - 2.0 * absolute, squared + 2.0 * absolute);
-                Proposal { centre, sure: second > best + absolute, at_least, at_most }
+                Proposal { centre, rivals: Rivals::none_if(second > best + absolute), at_least, at_most }
             }
         }
     }
@@ -231,6 +251,16 @@ dispatch! {
     )
 }
 
+/// The best of R rows while they are compared.
+struct Race<V, const R: usize> {
+    best: [V; R],
+    second: [V; R],
+    number: [V; R],
+}
+
+/// Up to so many columns one centre at a time leaves all registers to the rows.
+const FEW_COLUMNS: usize = 4;
+
 #[inline(always)]
 fn compare_on<V: F32x16, const FORM: usize, const R: usize>(
     panel: &Panel,
@@ -238,19 +268,32 @@ fn compare_on<V: F32x16, const FORM: usize, const R: usize>(
     tile: &[f32],
     standings: &mut [Standing],
 ) {
+    let standings: &mut [Standing; R] = standings.try_into().expect("one for every row");
+    let mut race = Race {
+        best: std::array::from_fn(|r| V::load(&standings[r].best)),
+        second: std::array::from_fn(|r| V::load(&standings[r].second)),
+        number: std::array::from_fn(|r| V::load(&standings[r].number)),
+    };
     let mut first = centres.start;
     if R == 1 {
         while first + 8 <= centres.end {
-            some::<V, FORM, R, 8>(panel, first, tile, standings);
+            some::<V, FORM, R, 8>(panel, first, tile, &mut race);
             first += 8;
         }
+    } else if panel.d > FEW_COLUMNS {
+        while first + 2 <= centres.end {
+            some::<V, FORM, R, 2>(panel, first, tile, &mut race);
+            first += 2;
+        }
     }
-    while first + 2 <= centres.end {
-        some::<V, FORM, R, 2>(panel, first, tile, standings);
-        first += 2;
+    while first < centres.end {
+        some::<V, FORM, R, 1>(panel, first, tile, &mut race);
+        first += 1;
     }
-    if first < centres.end {
-        some::<V, FORM, R, 1>(panel, first, tile, standings);
+    for (r, standing) in standings.iter_mut().enumerate() {
+        race.best[r].store(&mut standing.best);
+        race.second[r].store(&mut standing.second);
+        race.number[r].store(&mut standing.number);
     }
 }
 
@@ -260,7 +303,7 @@ fn some<V: F32x16, const FORM: usize, const R: usize, const C: usize>(
     panel: &Panel,
     first: usize,
     tile: &[f32],
-    standings: &mut [Standing],
+    race: &mut Race<V, R>,
 ) {
     let d = panel.d;
     let columns: [&[[f32; WIDE]]; C] =
@@ -288,19 +331,15 @@ fn some<V: F32x16, const FORM: usize, const R: usize, const C: usize>(
         }
         at = end;
     }
-    for (r, standing) in standings[..R].iter_mut().enumerate() {
-        let (mut best, mut second) = (V::load(&standing.best), V::load(&standing.second));
-        let mut number = V::load(&standing.number);
-        for (c, totals) in totals.iter().enumerate() {
+    for (c, totals) in totals.iter().enumerate() {
+        let number = V::splat((first + c) as f32);
+        for r in 0..R {
             let mut sum = totals[r];
             if FORM == 1 {
                 sum = V::load(&panel.halves.as_chunks::<WIDE>().0[first + c]).sub(sum);
             }
-            second = sum.max(best).min(second);
-            (best, number) = sum.closer(best, V::splat((first + c) as f32), number);
+            race.second[r] = sum.max(race.best[r]).min(race.second[r]);
+            (race.best[r], race.number[r]) = sum.closer(race.best[r], number, race.number[r]);
         }
-        best.store(&mut standing.best);
-        second.store(&mut standing.second);
-        number.store(&mut standing.number);
     }
 }

@@ -1,6 +1,7 @@
 //! The search for the nearest centre, written out for AVX-512 and AVX2 and chosen at run time; everything else takes
 //! the plain loops. Written by hand because the compiler's own vectors are fragile here: on the shape that AVX-512
 //! wants (8 rows × 8 centres in registers) the generic body ran 20 times slower than these few intrinsics.
+#![expect(clippy::inline_always, reason = "inlined into functions compiled for an instruction set")]
 #![expect(unsafe_code, reason = "vector loads and stores, and calls for a feature that was detected just before")]
 
 #[cfg(target_arch = "x86_64")]
@@ -83,6 +84,30 @@ pub(super) fn nearest(path: Path, blocks: &[f64], d: usize, tile: &[f64], within
 
 /// Squared distances from `x` to every centre.
 pub(super) fn squared_distances(blocks: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // The body is the same; only the width of the vectors differs, and nothing is fused.
+        #[target_feature(enable = "avx512f")]
+        fn avx512(blocks: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+            squared_distances_on(blocks, d, x, out);
+        }
+        #[target_feature(enable = "avx2")]
+        fn avx2(blocks: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
+            squared_distances_on(blocks, d, x, out);
+        }
+        match best() {
+            // SAFETY: the path is only named where the feature was detected.
+            Path::Avx512 => return unsafe { avx512(blocks, d, x, out) },
+            // SAFETY: as above.
+            Path::Avx2 => return unsafe { avx2(blocks, d, x, out) },
+            Path::Plain => {}
+        }
+    }
+    squared_distances_on(blocks, d, x, out);
+}
+
+#[inline(always)]
+fn squared_distances_on(blocks: &[f64], d: usize, x: &[f64], out: &mut [f64]) {
     for (block, out) in blocks.chunks_exact(LANES * d).zip(out.chunks_mut(LANES)) {
         let mut sums = [0.0; LANES];
         for (z, x) in block.as_chunks::<LANES>().0.iter().zip(x) {

@@ -3,12 +3,14 @@
 //! The tree has no pointers: points are in such an order that every run of 16, 256, 4096 … is one subtree. A leaf is
 //! 16 points column by column, a node the boxes of its 16 children side by side. Eight rows go down together. Each row
 //! has a limit per set, a little above the smallest distance seen; a box beyond the largest limit cannot matter, a point
-//! within the limit of one of its sets is noted. Everything is in `f32` with bounds on all rounding, so that whatever
-//! could be nearest by the canonical distance is among the points noted; the caller settles the few doubtful cases.
+//! within the limit of one of its sets is noted. Boxes are in `f32`, points in `f32` or in whole steps (half the work,
+//! where steps are fine enough), all with bounds on all rounding, so that whatever could be nearest by the canonical
+//! distance is among the points noted; the caller settles the few doubtful cases.
 #![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
 #![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
 
 use super::f32x16::{F32x16, WIDE, dispatch};
+use super::i32x16::{I32x16, dispatch_whole};
 
 /// Sets that one walk serves at the most: bits of a membership mask.
 pub(crate) const SETS: usize = 128;
@@ -22,17 +24,53 @@ const CROWDED: usize = 5;
 /// Points in blocks of 16 and the boxes above them.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    /// Columns of the points, and of the boxes.
-    d: usize,
+    leaves: Leaves,
+    /// Columns of the boxes.
     k: usize,
-    /// Blocks of 16 points, column by column.
-    leaves: Vec<f32>,
     /// From the leaves up: per node and column the lower and upper ends of the boxes of its 16 children.
     levels: Vec<Vec<f32>>,
     /// The sets that each point is a member of.
     members: Vec<u128>,
     crowded: bool,
     precision: Precision,
+}
+
+/// The points in blocks of 16.
+#[derive(Debug, Clone)]
+pub(crate) enum Leaves {
+    /// Column by column.
+    Narrow { d: usize, values: Vec<f32> },
+    /// Two columns by two, in steps of which a unit has so many; rounded points lie at most `residual` steps off.
+    Whole { d: usize, pairs: usize, values: Vec<i32>, steps: f64, residual: f64 },
+}
+
+impl Leaves {
+    /// Points in tree order, `d` columns each.
+    pub(crate) fn narrow(points: &[f32], d: usize) -> Self {
+        Self::Narrow { d, values: in_blocks(points, d, f32::INFINITY) }
+    }
+
+    /// Points in tree order, `pairs` pairs of `d` columns each.
+    pub(crate) fn whole(points: &[i32], d: usize, pairs: usize, steps: f64, residual: f64) -> Self {
+        Self::Whole { d, pairs, values: in_blocks(points, pairs, 0), steps, residual }
+    }
+
+    const fn d(&self) -> usize {
+        match self {
+            Self::Narrow { d, .. } | Self::Whole { d, .. } => *d,
+        }
+    }
+}
+
+/// Rows of `width` numbers in blocks of 16, column by column, the last block filled up.
+fn in_blocks<T: Copy>(rows: &[T], width: usize, nothing: T) -> Vec<T> {
+    let n = rows.len() / width;
+    let mut blocks = vec![nothing; n.next_multiple_of(WIDE) * width];
+    for (at, row) in rows.chunks_exact(width).enumerate() {
+        let block = &mut blocks[at / WIDE * WIDE * width..][..WIDE * width];
+        block.iter_mut().skip(at % WIDE).step_by(WIDE).zip(row).for_each(|(slot, &value)| *slot = value);
+    }
+    blocks
 }
 
 /// How far computed distances can be off; see [`Precision::limit`].
@@ -62,16 +100,26 @@ impl Precision {
     ///
     /// A coordinate of row x or point z, rounded to `f32`, is off by at most u of itself, so the difference vector is
     /// off by at most u(‖x‖ + ‖z‖) ≤ u(2‖x‖ + D) in length, D the true distance; the sum of squares adds a relative
-    /// error of d·u. Both errors count twice, once for each of the two distances compared.
-    fn limit(self, squared: f64, length: f64) -> f32 {
+    /// error of d·u. Both errors count twice, once for each of the two distances compared. In steps, the distance is
+    /// off by what row and point were rounded by; the rest is for turning the sum into `f32`.
+    fn limit(self, leaves: &Leaves, squared: f64, seeker: &Seeker) -> f32 {
         let distance = squared.sqrt();
-        let most = distance * (1.0 + self.relative) + 4.5 * ROUNDOFF * length + self.underflow;
+        let most = match leaves {
+            Leaves::Narrow { .. } => distance * (1.0 + self.relative) + 4.5 * ROUNDOFF * seeker.length + self.underflow,
+            Leaves::Whole { residual, .. } => distance * (1.0 + 8.0 * ROUNDOFF) + 2.0 * (residual + seeker.residual),
+        };
         round_up(most * most)
     }
 
     /// A box whose computed squared distance is above the result holds no point within the limit `bound`.
-    fn box_limit(self, bound: f32, length: f64) -> f32 {
-        let distance = f64::from(bound).sqrt();
+    fn box_limit(self, leaves: &Leaves, bound: f32, seeker: &Seeker) -> f32 {
+        let (distance, length) = (f64::from(bound).sqrt(), seeker.length);
+        let distance = match leaves {
+            Leaves::Narrow { .. } => distance,
+            Leaves::Whole { steps, residual, .. } => {
+                (distance * (1.0 + 8.0 * ROUNDOFF) + residual + seeker.residual) / steps
+            }
+        };
         let most = distance * (1.0 + self.relative + 2.0 * self.coordinates)
             + 2.5 * self.coordinates * length
             + self.underflow;
@@ -100,8 +148,9 @@ pub(crate) struct Seeker {
     /// The largest limit, and the same for boxes.
     bound: f32,
     box_bound: f32,
-    /// The length of the row.
+    /// The length of the row, and how far it was rounded in steps.
     length: f64,
+    residual: f64,
     pub(crate) hits: Vec<Hit>,
 }
 
@@ -115,8 +164,9 @@ impl Seeker {
 
 /// Rows that walk together, with room for the way.
 pub(crate) struct Party<const R: usize> {
-    /// Columns of the rows, row by row within a column; the same for box coordinates.
+    /// Columns of the rows, row by row within a column: as in the leaves, and for boxes.
     x: Vec<f32>,
+    x_pairs: Vec<i32>,
     y: Vec<f32>,
     pub(crate) seekers: [Seeker; R],
     frames: Vec<Frame<R>>,
@@ -138,11 +188,22 @@ struct Frame<const R: usize> {
 
 impl<const R: usize> Party<R> {
     pub(crate) fn new(tree: &Tree) -> Self {
-        let seeker =
-            Seeker { limits: [0.0; SETS], bound: 0.0, box_bound: 0.0, length: 0.0, hits: Vec::with_capacity(1024) };
+        let seeker = Seeker {
+            limits: [0.0; SETS],
+            bound: 0.0,
+            box_bound: 0.0,
+            length: 0.0,
+            residual: 0.0,
+            hits: Vec::with_capacity(1024),
+        };
         let frame = Frame { node: 0, bounds: [[0.0; WIDE]; R], sums: [0.0; WIDE], left: 0 };
+        let (narrow, whole) = match &tree.leaves {
+            Leaves::Narrow { d, .. } => (*d, 0),
+            Leaves::Whole { pairs, .. } => (0, *pairs),
+        };
         Self {
-            x: vec![0.0; tree.d * R],
+            x: vec![0.0; narrow * R],
+            x_pairs: vec![0; whole * R],
             y: vec![0.0; tree.k * R],
             seekers: std::array::from_fn(|_| seeker.clone()),
             frames: vec![frame; tree.levels.len()],
@@ -151,25 +212,34 @@ impl<const R: usize> Party<R> {
         }
     }
 
-    /// Takes up a row: its columns, its box coordinates and its length.
-    pub(crate) fn place(&mut self, at: usize, x: &[f32], y: &[f32], length: f64) {
-        self.x.iter_mut().skip(at).step_by(R).zip(x).for_each(|(slot, &value)| *slot = value);
-        self.y.iter_mut().skip(at).step_by(R).zip(y).for_each(|(slot, &value)| *slot = value);
+    /// Takes up a row: its columns as the leaves have them, its box coordinates, its length, and how far it was rounded.
+    pub(crate) fn place(&mut self, at: usize, x: Walker<'_>, y: &[f32], length: f64, residual: f64) {
+        fn put<T: Copy>(out: &mut [T], at: usize, abreast: usize, values: &[T]) {
+            out.iter_mut().skip(at).step_by(abreast).zip(values).for_each(|(slot, &value)| *slot = value);
+        }
+        match x {
+            Walker::Narrow(x) => put(&mut self.x, at, R, x),
+            Walker::Whole(x) => put(&mut self.x_pairs, at, R, x),
+        }
+        put(&mut self.y, at, R, y);
         self.seekers[at].length = length;
+        self.seekers[at].residual = residual;
     }
 }
 
+/// The columns of a row as the leaves have them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Walker<'a> {
+    Narrow(&'a [f32]),
+    Whole(&'a [i32]),
+}
+
 impl Tree {
-    /// `points` in tree order, `d` columns each, `coordinates` of `k` columns likewise: a map of the points that
-    /// lengthens no distance. `members` are the sets of each point.
-    pub(crate) fn new(points: &[f32], d: usize, coordinates: &[f32], k: usize, members: Vec<u128>) -> Self {
+    /// `coordinates` of `k` columns of all points in tree order: a map of the points that lengthens no distance.
+    /// `members` are the sets of each point.
+    pub(crate) fn new(leaves: Leaves, coordinates: &[f32], k: usize, members: Vec<u128>) -> Self {
         let n = members.len();
         let n_leaves = n.div_ceil(WIDE);
-        let mut leaves = vec![f32::INFINITY; n_leaves * WIDE * d];
-        for (at, point) in points.chunks_exact(d).enumerate() {
-            let leaf = &mut leaves[at / WIDE * WIDE * d..][..WIDE * d];
-            leaf.iter_mut().skip(at % WIDE).step_by(WIDE).zip(point).for_each(|(slot, &value)| *slot = value);
-        }
         // Boxes as (lower, upper) per column, then sixteen side by side.
         let mut boxes: Vec<[f32; 2]> = Vec::with_capacity(n_leaves * k);
         for leaf in coordinates.chunks(WIDE * k) {
@@ -199,7 +269,8 @@ impl Tree {
         }
         let memberships: usize = members.iter().map(|sets| sets.count_ones() as usize).sum();
         let crowded = memberships >= CROWDED * n;
-        Self { d, k, leaves, levels, members, crowded, precision: Precision::new(d, k) }
+        let precision = Precision::new(leaves.d(), k);
+        Self { leaves, k, levels, members, crowded, precision }
     }
 }
 
@@ -216,7 +287,7 @@ fn side_by_side(boxes: &[[f32; 2]], k: usize) -> Vec<f32> {
     out
 }
 
-dispatch! {
+dispatch_whole! {
     /// Lets the party walk for `sets` sets: every point that could be the nearest member of a set is among the hits.
     pub(crate) fn walk = walk_on<const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>)
 }
@@ -255,8 +326,8 @@ fn box_distances<V: F32x16, const R: usize>(boxes: &[f32], k: usize, y: &[f32]) 
 }
 
 #[inline(always)]
-fn walk_on<V: F32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>) {
-    let Party { x, y, seekers, frames, nodes, leaves } = party;
+fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>) {
+    let Party { x, x_pairs, y, seekers, frames, nodes, leaves } = party;
     for seeker in seekers.iter_mut() {
         seeker.limits = [-1.0; SETS];
         seeker.limits[..sets].fill(f32::MAX);
@@ -265,11 +336,11 @@ fn walk_on<V: F32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
     }
     let top = tree.levels.len() - 1;
     let mut at = top;
-    open::<V, R>(tree, at, 0, y, &mut frames[at]);
+    open::<W::Float, R>(tree, at, 0, y, &mut frames[at]);
     *nodes += 1;
     loop {
         if at == 0 {
-            *leaves += visit_leaves::<V, R>(tree, sets, &frames[0], x, seekers);
+            *leaves += visit_leaves::<W, R>(tree, sets, &frames[0], x, x_pairs, seekers);
             if top == 0 {
                 return;
             }
@@ -279,7 +350,7 @@ fn walk_on<V: F32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
         let frame = &mut frames[at];
         let mut wanted = 0;
         for (bounds, seeker) in frame.bounds.iter().zip(seekers.iter()) {
-            wanted |= V::load(bounds).at_most(V::splat(seeker.box_bound));
+            wanted |= W::Float::load(bounds).at_most(W::Float::splat(seeker.box_bound));
         }
         frame.left &= wanted;
         if frame.left == 0 {
@@ -301,7 +372,7 @@ fn walk_on<V: F32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
         frame.left &= !(1 << nearest);
         let node = frame.node * WIDE + nearest;
         at -= 1;
-        open::<V, R>(tree, at, node, y, &mut frames[at]);
+        open::<W::Float, R>(tree, at, node, y, &mut frames[at]);
         *nodes += 1;
     }
 }
@@ -322,31 +393,25 @@ fn open<V: F32x16, const R: usize>(tree: &Tree, level: usize, node: usize, y: &[
 
 /// Measures all points of the leaves that some row needs, and renews the limits; returns how many leaves there were.
 #[inline(always)]
-fn visit_leaves<V: F32x16, const R: usize>(
+fn visit_leaves<W: I32x16, const R: usize>(
     tree: &Tree,
     sets: usize,
     frame: &Frame<R>,
     x: &[f32],
+    x_pairs: &[i32],
     seekers: &mut [Seeker; R],
 ) -> usize {
     let mut wanted = 0;
     for (bounds, seeker) in frame.bounds.iter().zip(seekers.iter()) {
-        wanted |= V::load(bounds).at_most(V::splat(seeker.box_bound));
+        wanted |= W::Float::load(bounds).at_most(W::Float::splat(seeker.box_bound));
     }
     let visited = wanted.count_ones() as usize;
     while wanted != 0 {
         let leaf = frame.node * WIDE + wanted.trailing_zeros() as usize;
         wanted &= wanted - 1;
-        let columns = tree.leaves[leaf * WIDE * tree.d..][..WIDE * tree.d].as_chunks::<WIDE>().0;
-        let mut sums = [V::splat(0.0); R];
-        for (z, x) in columns.iter().zip(x.as_chunks::<R>().0) {
-            let z = V::load(z);
-            for r in 0..R {
-                sums[r] = V::splat(x[r]).sub(z).square_add(sums[r]);
-            }
-        }
+        let sums = leaf_distances::<W, R>(&tree.leaves, leaf, x, x_pairs);
         for (seeker, sum) in seekers.iter_mut().zip(sums) {
-            let mut near = sum.at_most(V::splat(seeker.bound));
+            let mut near = sum.at_most(W::Float::splat(seeker.bound));
             if near == 0 {
                 continue;
             }
@@ -357,25 +422,59 @@ fn visit_leaves<V: F32x16, const R: usize>(
                 near &= near - 1;
                 let point = leaf * WIDE + lane;
                 if let Some(&members) = tree.members.get(point) {
-                    meet::<V>(tree, seeker, point as u32, squared[lane], members);
+                    meet::<W::Float>(tree, seeker, point as u32, squared[lane], members);
                 }
             }
         }
     }
     for seeker in seekers {
-        let mut most = V::splat(-1.0);
+        let mut most = W::Float::splat(-1.0);
         for limits in &seeker.limits.as_chunks::<WIDE>().0[..sets.div_ceil(WIDE)] {
-            most = most.max(V::load(limits));
+            most = most.max(W::Float::load(limits));
         }
         let mut lanes = [0.0; WIDE];
         most.store(&mut lanes);
         let bound = lanes.iter().fold(-1.0, |a: f32, &b| if a > b { a } else { b });
         if bound < seeker.bound {
             seeker.bound = bound;
-            seeker.box_bound = tree.precision.box_limit(bound, seeker.length);
+            seeker.box_bound = tree.precision.box_limit(&tree.leaves, bound, seeker);
         }
     }
     visited
+}
+
+/// Squared distances of R rows to the 16 points of a leaf.
+#[inline(always)]
+fn leaf_distances<W: I32x16, const R: usize>(
+    leaves: &Leaves,
+    leaf: usize,
+    x: &[f32],
+    x_pairs: &[i32],
+) -> [W::Float; R] {
+    match leaves {
+        Leaves::Narrow { d, values } => {
+            let columns = values[leaf * WIDE * d..][..WIDE * d].as_chunks::<WIDE>().0;
+            let mut sums = [W::Float::splat(0.0); R];
+            for (z, x) in columns.iter().zip(x.as_chunks::<R>().0) {
+                let z = W::Float::load(z);
+                for r in 0..R {
+                    sums[r] = W::Float::splat(x[r]).sub(z).square_add(sums[r]);
+                }
+            }
+            sums
+        }
+        Leaves::Whole { pairs, values, .. } => {
+            let columns = values[leaf * WIDE * pairs..][..WIDE * pairs].as_chunks::<WIDE>().0;
+            let mut sums = [W::splat(0); R];
+            for (z, x) in columns.iter().zip(x_pairs.as_chunks::<R>().0) {
+                let z = W::load(z);
+                for r in 0..R {
+                    sums[r] = sums[r].add_squares(W::splat(x[r]), z);
+                }
+            }
+            sums.map(W::to_float)
+        }
+    }
 }
 
 /// Compares a point with the limits of its sets.
@@ -399,7 +498,7 @@ fn meet<V: F32x16>(tree: &Tree, seeker: &mut Seeker, point: u32, squared: f32, m
     if sets == 0 {
         return;
     }
-    let limit = tree.precision.limit(squared.into(), seeker.length);
+    let limit = tree.precision.limit(&tree.leaves, squared.into(), seeker);
     let mut left = sets;
     while left != 0 {
         let set = left.trailing_zeros() as usize;

@@ -24,7 +24,10 @@
 //! # Ok::<(), eyot::Error>(())
 //! ```
 
-use super::{CHUNK, Detector};
+use std::sync::Mutex;
+
+use super::Detector;
+use crate::backend::Room;
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::map::{IsolationMap, IsolationMapParams};
@@ -59,10 +62,22 @@ impl Idk {
 
     /// Embeds rows by a map fitted before, perhaps on other rows.
     pub fn with_map(map: IsolationMap, points: Points<'_>, run: Run<'_>) -> Result<Self> {
+        // Counts are integers, so it does not matter who has counted what.
+        let parts: Mutex<Vec<Embedding>> = Mutex::default();
+        map.prepare(points);
+        let rows = map.rows_together();
+        run.map("map", points.n_rows().div_ceil(rows), |chunk| {
+            let first = chunk * rows;
+            let codes = map.encode(points.slice(first..points.n_rows().min(first + rows)), run.inner())?;
+            let free = parts.lock().expect("no panic while counting").pop();
+            let mut part = free.unwrap_or_else(|| Embedding::new(&map));
+            part.add(&codes);
+            parts.lock().expect("no panic while counting").push(part);
+            Ok(())
+        })?;
         let mut embedding = Embedding::new(&map);
-        for first in (0..points.n_rows()).step_by(CHUNK) {
-            let rows = points.slice(first..points.n_rows().min(first + CHUNK));
-            embedding.add(&map.encode(rows, run)?);
+        for part in parts.into_inner().expect("all threads have ended") {
+            embedding.merge(&part)?;
         }
         Ok(Self { map, embedding })
     }
@@ -87,6 +102,11 @@ impl Idk {
         Ok((Self { map, embedding }, scores))
     }
 
+    /// The similarity of a point from the sum of the counts of its cells.
+    fn share(&self, sum: u64) -> f64 {
+        self.embedding.share(sum, self.map.t())
+    }
+
     /// The map.
     pub const fn map(&self) -> &IsolationMap {
         &self.map
@@ -104,9 +124,15 @@ impl Detector for Idk {
     }
 
     fn score_chunk(&self, points: Points<'_>, scores: &mut [f64]) -> Result<()> {
-        let codes = self.map.encode(points, Run::single())?;
-        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = 0.0 - self.embedding.similarity(row));
+        let mut sums = Room::<u64, 1>::new(points.n_rows(), 0);
+        self.map.totals_of_few(points, &mut sums, |feature| self.embedding.counts[feature])?;
+        scores.iter_mut().zip(sums.iter()).for_each(|(score, &sum)| *score = 0.0 - self.share(sum));
         Ok(())
+    }
+
+    fn score(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        let sums = self.map.totals(points, run, |feature| self.embedding.counts[feature])?;
+        Ok(sums.into_iter().map(|sum| 0.0 - self.share(sum)).collect())
     }
 }
 
@@ -141,8 +167,12 @@ impl Embedding {
 
     /// K̂(δ(x), P) of a point x given by its codes, from 0 to 1.
     pub fn similarity(&self, row: CodeRow<'_>) -> f64 {
-        let sum: u64 = row.features().map(|feature| self.counts[feature]).sum();
-        sum as f64 / (row.t() as f64 * self.points as f64)
+        self.share(row.features().map(|feature| self.counts[feature]).sum(), row.t())
+    }
+
+    /// The sum of t counts as a similarity.
+    fn share(&self, sum: u64, t: usize) -> f64 {
+        sum as f64 / (t as f64 * self.points as f64)
     }
 
     /// K̂(S, T) = ⟨Φ̂(S), Φ̂(T)⟩ / t, the kernel of two sets; `t` is the number of partitionings.

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::map::{Cells, IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
-use crate::partition::{Partition, Radii};
+use crate::partition::{Next, Others, Partition, Radii, neighbours};
 
 /// A fitted iNNE detector.
 #[derive(Debug, Clone)]
@@ -33,19 +33,12 @@ impl Inne {
         let map = params.psi(psi).t(t).seed(seed).check()?.fit(points, run)?;
         let Cells::Spheres { centres, squared_radii } = &map.cells else { unreachable!("the map was made of balls") };
         let psi = map.psi();
-        let isolation = run.map("measure balls", map.t(), |i| {
-            let lanes = centres.lanes_of(i);
-            let radii = &squared_radii[i * psi..(i + 1) * psi];
-            let mut distances = vec![0.0; psi];
-            let one = |j: usize| {
-                centres.squared_distances_from(i, j, lanes.as_ref(), &mut distances);
-                distances[j] = f64::INFINITY;
-                let nearest = (0..psi).fold(0, |best, k| if distances[k] < distances[best] { k } else { best });
-                isolation_of(radii[nearest], radii[j])
-            };
-            Ok((0..psi).map(one).collect::<Vec<f64>>())
-        })?;
-        Ok(Self { isolation: isolation.concat(), map })
+        let next = neighbours(centres, &[psi], Others::All, run)?.concat();
+        let isolation = |(ball, next): (usize, &Next)| {
+            isolation_of(squared_radii[ball / psi * psi + next.number as usize], squared_radii[ball])
+        };
+        let isolation = next.iter().enumerate().map(isolation).collect();
+        Ok(Self { isolation, map })
     }
 
     /// The map.

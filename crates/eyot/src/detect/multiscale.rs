@@ -26,7 +26,7 @@ use crate::map::{Cells, IsolationMap, IsolationMapParams, extent};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
-use crate::partition::{Cell, Centres, Distance, NONE, Want};
+use crate::partition::{Cell, Centres, Distance, EQUAL, NONE, Next, Others, Want, neighbours};
 use crate::score::quantile;
 
 /// What is measured at each scale; x falls into the ball of its nearest centre, or into none.
@@ -437,45 +437,21 @@ fn centres_of(map: &IsolationMap) -> &Centres {
 
 /// The balls of all scales: radii to the nearest distinct centre of the same scale, and what each ball is worth.
 fn measure(centres: &Centres, ends: &[usize], rule: ScaleRule, extent: f64, run: Run<'_>) -> Result<Vec<Scale>> {
-    let largest = ends[ends.len() - 1];
-    let floor = crate::partition::EQUAL * extent * extent;
-    let parts = run.map("measure balls", centres.t(), |i| {
-        let lanes = centres.lanes_of(i);
-        let mut distances = vec![0.0; largest];
-        let mut radii: Vec<Vec<f64>> = ends.iter().map(|&end| vec![0.0; end]).collect();
-        let mut neighbours: Vec<Vec<usize>> = ends.iter().map(|&end| vec![0; end]).collect();
-        for j in 0..largest {
-            centres.squared_distances_from(i, j, lanes.as_ref(), &mut distances);
-            distances[j] = 0.0;
-            let (mut radius, mut neighbour, mut start) = (f64::INFINITY, j, 0);
-            for (m, &end) in ends.iter().enumerate() {
-                for (k, &distance) in distances[start..end].iter().enumerate() {
-                    if distance > floor && distance < radius {
-                        (radius, neighbour) = (distance, start + k);
-                    }
-                }
-                start = end;
-                if j < end {
-                    (radii[m][j], neighbours[m][j]) = (radius, neighbour);
-                }
-            }
+    let next = neighbours(centres, ends, Others::Beyond(EQUAL * extent * extent), run)?;
+    let scale = |(next, &psi): (Vec<Next>, &usize)| {
+        let value = |(ball, neighbour): (usize, &Next)| {
+            let (own, of) = (next[ball].squared_distance, ball / psi * psi + neighbour.number as usize);
+            if rule == ScaleRule::Ratio { rounded(isolation_of(next[of].squared_distance, own)) } else { 0.0 }
+        };
+        let values = next.iter().enumerate().map(value).collect();
+        Scale {
+            squared_radii: next.iter().map(|next| next.squared_distance).collect(),
+            values,
+            centre: 0.0,
+            spread: 0.0,
         }
-        let values = radii.iter().zip(&neighbours).map(|(radii, neighbours)| match rule {
-            ScaleRule::Ratio => {
-                radii.iter().zip(neighbours).map(|(&own, &k)| rounded(isolation_of(radii[k], own))).collect()
-            }
-            _ => vec![0.0; radii.len()],
-        });
-        let values: Vec<Vec<f64>> = values.collect();
-        Ok((radii, values))
-    })?;
-    let gather = |m: usize| Scale {
-        squared_radii: parts.iter().flat_map(|(radii, _)| radii[m].iter().copied()).collect(),
-        values: parts.iter().flat_map(|(_, values)| values[m].iter().copied()).collect(),
-        centre: 0.0,
-        spread: 0.0,
     };
-    Ok((0..ends.len()).map(gather).collect())
+    Ok(next.into_iter().zip(ends).map(scale).collect())
 }
 
 impl Persist for MultiScale {

@@ -11,6 +11,7 @@
 //! Paper 3, §6.3 and Table 4.
 
 use super::Detector;
+use crate::backend::Room;
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::map::{IsolationMap, IsolationMapParams};
@@ -52,9 +53,15 @@ impl Detector for Norm {
     }
 
     fn score_chunk(&self, points: Points<'_>, scores: &mut [f64]) -> Result<()> {
-        let codes = self.map.encode(points, Run::single())?;
-        scores.iter_mut().zip(codes.rows()).for_each(|(score, row)| *score = 0.0 - row.covered() as f64);
+        let mut covered = Room::<u64, 1>::new(points.n_rows(), 0);
+        self.map.totals_of_few(points, &mut covered, |_| 1)?;
+        scores.iter_mut().zip(covered.iter()).for_each(|(score, &covered)| *score = 0.0 - covered as f64);
         Ok(())
+    }
+
+    fn score(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        let covered = self.map.totals(points, run, |_| 1)?;
+        Ok(covered.into_iter().map(|covered| 0.0 - covered as f64).collect())
     }
 }
 

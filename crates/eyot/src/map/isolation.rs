@@ -33,7 +33,7 @@ use crate::parallel::Run;
 use crate::params::{Checked, in_range};
 use crate::partition::{
     BallRule, Cell, Centres, CodeInt, CodeStore, Codes, Distance, IsolationTree, NONE, Partition, Radii, Sampler, Want,
-    load_trees, save_trees, squared_radii, with_codes,
+    cells_of_trees, load_trees, save_trees, squared_radii, with_codes,
 };
 use crate::rng::{Component, rng_of};
 
@@ -213,13 +213,8 @@ impl Checked<IsolationMapParams> {
         if self.partition == Partition::Voronoi {
             return Ok(Cells::Voronoi(centres));
         }
-        let radii = run.map("measure balls", centres.t(), |i| {
-            let lanes = centres.lanes_of(i);
-            Ok(squared_radii(psi, self.radii, extent, |j, out| {
-                centres.squared_distances_from(i, j, lanes.as_ref(), out);
-            }))
-        })?;
-        Ok(Cells::Spheres { centres, squared_radii: radii.concat() })
+        let squared_radii = squared_radii(&centres, self.radii, extent, run)?;
+        Ok(Cells::Spheres { centres, squared_radii })
     }
 }
 
@@ -313,17 +308,19 @@ impl IsolationMap {
         self.psi * self.params.t
     }
 
+    fn check_width(&self, points: Points<'_>) -> Result<()> {
+        if points.n_columns() == self.n_columns() {
+            return Ok(());
+        }
+        Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() })
+    }
+
     /// The codes of all rows.
     pub fn encode(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
-        if points.n_columns() != self.n_columns() {
-            return Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() });
-        }
+        self.check_width(points)?;
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
         self.prepare(points);
-        let together = match &self.cells {
-            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.rows_together(),
-            Cells::Trees { .. } => CHUNK,
-        };
+        let together = self.rows_together();
         with_codes!(CodeStore, codes.store_mut(), cells => {
             run.chunks_mut("map", cells, together * self.t(), |chunk, out| {
                 let first = chunk * together;
@@ -334,8 +331,58 @@ impl IsolationMap {
         Ok(codes)
     }
 
+    /// Σ of `worth(feature)` over the ones of Φ(x), for every row, without keeping codes.
+    pub(crate) fn totals(
+        &self,
+        points: Points<'_>,
+        run: Run<'_>,
+        worth: impl Fn(usize) -> u64 + Sync,
+    ) -> Result<Vec<u64>> {
+        self.check_width(points)?;
+        self.prepare(points);
+        let mut totals = vec![0; points.n_rows()];
+        let together = self.rows_together();
+        run.chunks_mut("score", &mut totals, together, |chunk, totals| {
+            let first = chunk * together;
+            self.add_up(points.slice(first..first + totals.len()), totals, &worth);
+            Ok(())
+        })?;
+        Ok(totals)
+    }
+
+    /// The same for few rows on the calling thread; a single row asks for no memory, save where it is nearly as far from
+    /// two centres.
+    pub(crate) fn totals_of_few(
+        &self,
+        points: Points<'_>,
+        totals: &mut [u64],
+        worth: impl Fn(usize) -> u64,
+    ) -> Result<()> {
+        self.check_width(points)?;
+        self.prepare(points);
+        totals.fill(0);
+        self.add_up(points, totals, worth);
+        Ok(())
+    }
+
+    fn add_up(&self, points: Points<'_>, totals: &mut [u64], worth: impl Fn(usize) -> u64) {
+        self.cells_of(points, |row, i, cell| {
+            if cell != NONE {
+                totals[row] += worth(i * self.psi + cell as usize);
+            }
+        });
+    }
+
+    /// Rows that are best mapped together.
+    pub(crate) fn rows_together(&self) -> usize {
+        match &self.cells {
+            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.rows_together(),
+            Cells::Trees { .. } => CHUNK,
+        }
+    }
+
     /// Makes what finds the cells of rows faster, where that pays for these rows and those before.
-    fn prepare(&self, points: Points<'_>) {
+    pub(crate) fn prepare(&self, points: Points<'_>) {
         if let (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) =
             (&self.cells, self.params.rule)
         {
@@ -377,7 +424,11 @@ impl IsolationMap {
 
     fn encode_chunk<C: CodeInt>(&self, points: Points<'_>, out: &mut [C]) {
         let t = self.t();
-        let mut put = |row: usize, i: usize, cell: Cell| out[row * t + i] = C::from_cell(cell);
+        self.cells_of(points, |row, i, cell| out[row * t + i] = C::from_cell(cell));
+    }
+
+    /// Calls `put(row, i, cell)` for every row and partitioning, in no particular order.
+    fn cells_of(&self, points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
         match &self.cells {
             Cells::Voronoi(centres) => centres.cells(points, Want::Nearest, put),
             Cells::Spheres { centres, squared_radii } => {
@@ -387,11 +438,7 @@ impl IsolationMap {
                 };
                 centres.cells(points, want, put);
             }
-            Cells::Trees { trees, .. } => {
-                for (i, tree) in trees.iter().enumerate() {
-                    tree.cells_of(points, |row, cell| put(row, i, cell));
-                }
-            }
+            Cells::Trees { trees, .. } => cells_of_trees(trees, points, put),
         }
     }
 

@@ -8,10 +8,10 @@ use std::sync::{Mutex, OnceLock};
 use super::Distance;
 use super::bits::Bits;
 use super::codes::{Cell, NONE};
-use super::panels::Panels;
-use super::postings::Postings;
-use super::union::{Union, groups};
-use crate::backend::{Form, Lanes, Proposal, Tiles, Winner, best};
+use super::panels::{Numbers, Panels};
+use super::postings::{Postings, Query};
+use super::union::{TOGETHER, Union, groups};
+use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -23,12 +23,14 @@ const KEEP_LANES_BYTES: usize = 32 << 20;
 /// A search per partitioning that takes fewer nanoseconds per row is as good as any walk.
 const WORTH_A_WALK: f64 = 4000.0;
 
+/// A single row is compared with all centres in about so many times the time that a row takes among others.
+const ALONE: f64 = 1.6;
+
 /// Bits are packed once so many rows are asked for together.
 const WORTH_BITS: usize = 64;
 
-/// A walk is tried on so many runs of so many rows.
-const PILOT_RUNS: usize = 4;
-const PILOT_ROWS: usize = 64;
+/// Panels are tried on so many rows.
+const PILOT_ROWS: usize = 256;
 
 /// Centres of t partitionings of ψ each, over shared rows.
 #[derive(Debug, Clone)]
@@ -55,12 +57,20 @@ enum Search {
 struct Fast {
     /// Every centre of every partitioning, and about what a row costs in nanoseconds.
     panels: OnceLock<(Option<Panels>, f64)>,
-    /// One walk for all partitionings, and about what a row costs in nanoseconds.
-    walk: OnceLock<Option<(Vec<Union>, f64)>>,
+    /// One walk for all partitionings.
+    walk: OnceLock<Option<Walk>>,
     /// Rows asked for so far.
     asked: AtomicUsize,
     /// Held by whoever makes one of the above; others go on with what there is.
     making: Mutex<()>,
+}
+
+#[derive(Debug, Clone)]
+struct Walk {
+    unions: Vec<Union>,
+    /// About what a row costs in nanoseconds when many are asked for, and alone.
+    cost: f64,
+    cost_alone: f64,
 }
 
 impl Clone for Fast {
@@ -75,7 +85,7 @@ impl Fast {
         self.panels.get().and_then(|(panels, _)| panels.as_ref())
     }
 
-    fn walk(&self) -> Option<&(Vec<Union>, f64)> {
+    fn walk(&self) -> Option<&Walk> {
         self.walk.get().and_then(Option::as_ref)
     }
 }
@@ -121,8 +131,8 @@ impl Centres {
 
     /// Squared distances between centre `j` of partitioning `i` and all centres of it; `lanes` as made by
     /// [`Centres::lanes_of`].
-    pub(crate) fn squared_distances_from(&self, i: usize, j: usize, lanes: Option<&Lanes>, out: &mut [f64]) {
-        self.distances_to(i, self.points.row(self.members_of(i)[j] as usize), lanes, out);
+    pub(super) fn squared_distances_from(&self, i: usize, j: usize, lanes: &Lanes, out: &mut [f64]) {
+        self.distances_to(i, self.points.row(self.members_of(i)[j] as usize), Some(lanes), out);
     }
 
     /// Squared distances between `x` and all centres of partitioning `i`.
@@ -138,9 +148,29 @@ impl Centres {
         }
     }
 
-    /// The lanes of partitioning `i`, where lanes are used at all.
-    pub(crate) fn lanes_of(&self, i: usize) -> Option<Lanes> {
-        matches!(self.search, Search::Dense { .. }).then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
+    /// Whether lanes are used at all.
+    pub(super) const fn has_lanes(&self) -> bool {
+        matches!(self.search, Search::Dense { .. })
+    }
+
+    /// The lanes of partitioning `i`, where they are used.
+    pub(super) fn lanes_of(&self, i: usize) -> Option<Lanes> {
+        self.has_lanes().then(|| Lanes::new(self.points.as_points(), self.members_of(i)))
+    }
+
+    /// Calls `asked(at, query, canonical)` for every row, with what inverted lists say of its distance to all centres
+    /// and with the canonical distance; nothing where there are no lists.
+    pub(super) fn ask_lists<'a>(
+        &self,
+        rows: impl Iterator<Item = Row<'a>>,
+        mut asked: impl FnMut(usize, &mut Query, &dyn Fn(u32) -> f64),
+    ) {
+        let Search::Postings(postings) = &self.search else { return };
+        let mut query = postings.query();
+        for (at, row) in rows.enumerate() {
+            postings.ask(row, self.distance, &mut query);
+            asked(at, &mut query, &|centre| self.distance.between(row, self.points.row(centre as usize)));
+        }
     }
 
     /// Calls `found(row, i, cell)` for every row and partitioning, in no particular order.
@@ -158,31 +188,31 @@ impl Centres {
     /// The same by anything but bits.
     fn cells_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Cell)) {
         match &self.search {
-            Search::Dense { lanes, fast } => match (fast.walk(), fast.panels(), want) {
-                (Some((walk, _)), _, Want::Nearest | Want::Ball(_)) => {
-                    self.cells_by_walk(points, walk, lanes, want, found);
-                }
-                (None, Some(panels), Want::Nearest | Want::Ball(_)) => {
-                    self.cells_by_panels(points, panels, lanes, want, found);
-                }
-                _ => self.cells_exactly(points, lanes, want, 0..self.t(), found),
-            },
-            Search::Postings(postings) => {
-                let mut query = postings.query();
-                for (at, row) in points.rows().enumerate() {
-                    postings.ask(row, self.distance, &mut query);
-                    let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
-                    for i in 0..self.t() {
-                        let members = self.members_of(i);
-                        let winner = match want {
-                            Want::Nearest => query.nearest(members, false, canonical),
-                            Want::Ball(_) => query.nearest(members, true, canonical),
-                            Want::Cover(radii) => query.nearest_within(members, self.of(i, radii), canonical),
-                        };
-                        found(at, i, self.cell_of(want, i, winner));
+            Search::Dense { lanes, fast } => {
+                // A single row has nobody to share a walk with.
+                let sweep = fast.panels.get().map_or(f64::INFINITY, |&(_, cost)| cost);
+                let walk = fast.walk().filter(|walk| points.n_rows() > 1 || walk.cost_alone < ALONE * sweep);
+                match (walk, fast.panels(), want) {
+                    (Some(walk), _, Want::Nearest | Want::Ball(_)) => {
+                        self.cells_by_walk(points, &walk.unions, lanes, want, found);
                     }
+                    (None, Some(panels), Want::Nearest | Want::Ball(_)) => {
+                        self.cells_by_panels(points, panels, lanes, want, found);
+                    }
+                    _ => self.cells_exactly(points, lanes, want, 0..self.t(), found),
                 }
             }
+            Search::Postings(_) => self.ask_lists(points.rows(), |at, query, canonical| {
+                for i in 0..self.t() {
+                    let members = self.members_of(i);
+                    let winner = match want {
+                        Want::Nearest => query.nearest(members, false, canonical),
+                        Want::Ball(_) => query.nearest(members, true, canonical),
+                        Want::Cover(radii) => query.nearest_within(members, self.of(i, radii), canonical),
+                    };
+                    found(at, i, self.cell_of(want, i, winner));
+                }
+            }),
         }
     }
 
@@ -202,13 +232,36 @@ impl Centres {
         if inside { winner.centre } else { NONE }
     }
 
-    /// Whether the ball of a proposed centre holds the row.
-    fn holds(&self, x: Row<'_>, i: usize, proposal: Proposal, squared_radius: f64) -> bool {
-        if proposal.at_most <= squared_radius {
-            return true;
+    /// The cell of a row of which a panel proposes the nearest centre of partitioning `i`, `radius(centre)` being the
+    /// squared radius of its ball if there are balls; `None` if all canonical distances must be looked at.
+    #[inline]
+    fn cell_proposed(
+        &self,
+        points: Points<'_>,
+        row: usize,
+        i: usize,
+        proposal: Proposal,
+        radius: impl Fn(u32) -> Option<f64>,
+    ) -> Option<Cell> {
+        let squared_distance = |centre: u32| {
+            points.row(row).squared_distance(self.points.row(self.members_of(i)[centre as usize] as usize))
+        };
+        match proposal.rivals {
+            Rivals::Many => None,
+            Rivals::None => {
+                let inside = radius(proposal.centre).is_none_or(|radius| {
+                    proposal.at_most <= radius
+                        || (proposal.at_least <= radius && squared_distance(proposal.centre) <= radius)
+                });
+                Some(if inside { proposal.centre } else { NONE })
+            }
+            Rivals::One(rival) => {
+                let (low, high) = (proposal.centre.min(rival), proposal.centre.max(rival));
+                let (to_low, to_high) = (squared_distance(low), squared_distance(high));
+                let (centre, distance) = if to_high < to_low { (high, to_high) } else { (low, to_low) };
+                Some(if radius(centre).is_none_or(|radius| distance <= radius) { centre } else { NONE })
+            }
         }
-        let member = self.members_of(i)[proposal.centre as usize];
-        proposal.at_least <= squared_radius && x.squared_distance(self.points.row(member as usize)) <= squared_radius
     }
 
     pub(crate) fn save(&self, out: &mut ModelWriter, prefix: &str) {
@@ -273,13 +326,11 @@ impl Centres {
                 };
                 let mut doubts = vec![Doubts::default(); self.t()];
                 panels.nearest(points, best(), ends, |row, i, scale, proposal| {
-                    if !proposal.sure {
-                        doubts[i].add(row, scale);
-                        return;
+                    let radius = |centre| radius(i, scale, centre);
+                    match self.cell_proposed(points, row, i, proposal, radius) {
+                        Some(cell) => found(row, i, scale, cell),
+                        None => doubts[i].add(row, scale),
                     }
-                    let inside = radius(i, scale, proposal.centre)
-                        .is_none_or(|radius| self.holds(points.row(row), i, proposal, radius));
-                    found(row, i, scale, if inside { proposal.centre } else { NONE });
                 });
                 for (i, doubts) in doubts.into_iter().enumerate() {
                     doubts.settle(
@@ -291,20 +342,15 @@ impl Centres {
                     );
                 }
             }
-            Search::Postings(postings) => {
-                let mut query = postings.query();
-                for (at, row) in points.rows().enumerate() {
-                    postings.ask(row, self.distance, &mut query);
-                    let canonical = |centre: u32| self.distance.between(row, self.points.row(centre as usize));
-                    for i in 0..self.t() {
-                        let mut best = NOBODY;
-                        for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
-                            closer(&mut best, query.nearest(&self.members_of(i)[start..end], true, canonical), start);
-                            found(at, i, scale, cell_of(i, scale, best));
-                        }
+            Search::Postings(_) => self.ask_lists(points.rows(), |at, query, canonical| {
+                for i in 0..self.t() {
+                    let mut best = NOBODY;
+                    for (scale, (start, &end)) in starts(ends).zip(ends).enumerate() {
+                        closer(&mut best, query.nearest(&self.members_of(i)[start..end], true, canonical), start);
+                        found(at, i, scale, cell_of(i, scale, best));
                     }
                 }
-            }
+            }),
         }
     }
 
@@ -363,15 +409,19 @@ impl Centres {
         let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
         let pilot = self.pilot(points);
         let (mut kept, mut cost) = (None, exact);
-        for (form, per_column) in [(Form::Product, 0.012), (Form::Difference, 0.023)] {
-            let least = members * (0.05 + per_column * d);
+        for (numbers, per_centre, per_column) in [
+            (Numbers::Whole, 0.035, 0.007),
+            (Numbers::F32(Form::Product), 0.05, 0.012),
+            (Numbers::F32(Form::Difference), 0.05, 0.018),
+        ] {
+            let least = members * (per_centre + per_column * d);
             if least > cost {
                 continue;
             }
-            let Some(panels) = Panels::new(&self.points, &self.members, self.psi, form) else { break };
+            let Some(panels) = Panels::new(&self.points, &self.members, self.psi, numbers) else { break };
             let mut unsure = 0;
             panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, proposal| {
-                unsure += usize::from(!proposal.sure);
+                unsure += usize::from(proposal.rivals == Rivals::Many);
             });
             let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * self.t()) as f64;
             if least + settling < cost {
@@ -382,24 +432,37 @@ impl Centres {
     }
 
     /// Trees for the walk, if a pilot shows them to be faster than `cost`.
-    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<(Vec<Union>, f64)> {
+    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<Walk> {
         let members = |group: Range<usize>| &self.members[group.start * self.psi..group.end * self.psi];
-        let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi));
+        // Where whole steps tell the nearest of all centres, they do so in a walk.
+        let whole = self.fast_panels().is_some_and(Panels::are_whole);
+        let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi, whole));
         let unions: Vec<Union> = unions.collect::<Option<_>>()?;
-        let pilot = self.pilot(points);
-        let walk: f64 = unions.iter().map(|union| union.cost(pilot.as_points(), &self.points)).sum();
-        (walk < cost).then_some((unions, walk))
+        let mut walk = Walk { unions, cost: 0.0, cost_alone: 0.0 };
+        for union in &walk.unions {
+            let [many, alone] = union.costs(self.typical(points), &self.points);
+            walk.cost += many;
+            walk.cost_alone += alone;
+        }
+        (walk.cost < cost).then_some(walk)
     }
 
-    /// A few runs of the rows asked for, or of the centres if those are too few.
+    fn fast_panels(&self) -> Option<&Panels> {
+        let Search::Dense { fast, .. } = &self.search else { return None };
+        fast.panels()
+    }
+
+    /// The rows asked for, or the centres if those are too few to go by.
+    fn typical<'a>(&'a self, points: Points<'a>) -> Points<'a> {
+        if points.n_rows() < PILOT_ROWS { self.points.as_points() } else { points }
+    }
+
+    /// A few rows from everywhere.
     fn pilot(&self, points: Points<'_>) -> PointsBuf {
-        let points = if points.n_rows() < PILOT_RUNS * PILOT_ROWS { self.points.as_points() } else { points };
-        let rows = points.n_rows().min(PILOT_ROWS);
+        let points = self.typical(points);
         let mut pilot = PointsBuf::like(&points);
-        for run in 0..PILOT_RUNS {
-            let first = run * (points.n_rows() - rows) / PILOT_RUNS;
-            points.slice(first..first + rows).rows().for_each(|row| pilot.push(row));
-        }
+        let rows = points.n_rows().min(PILOT_ROWS);
+        (0..rows).for_each(|at| pilot.push(points.row(at * points.n_rows() / rows)));
         pilot
     }
 
@@ -420,12 +483,12 @@ impl Centres {
     /// finding out.
     pub(crate) fn costs(&self) -> (Option<f64>, Option<f64>) {
         let Search::Dense { fast, .. } = &self.search else { return (None, None) };
-        (fast.panels.get().map(|(_, cost)| *cost), fast.walk().map(|(_, cost)| *cost))
+        (fast.panels.get().map(|(_, cost)| *cost), fast.walk().map(|walk| walk.cost))
     }
 
     /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.
     pub(crate) fn rows_together(&self) -> usize {
-        if self.search() == "walk" { 4096 } else { 512 }
+        if self.search() == "walk" { TOGETHER } else { 512 }
     }
 
     fn cells_by_panels(
@@ -436,27 +499,31 @@ impl Centres {
         want: Want<'_>,
         mut found: impl FnMut(usize, usize, Cell),
     ) {
-        let mut doubtful: Vec<Vec<u32>> = vec![Vec::new(); self.t()];
+        // Partitionings and rows in doubt; a single row needs no memory unless there are.
+        let mut doubts: Vec<(u32, u32)> = Vec::new();
         panels.nearest(points, best(), &[self.psi], |row, i, _, proposal| {
-            if !proposal.sure {
-                doubtful[i].push(row as u32);
-                return;
-            }
-            let inside = match want {
-                Want::Ball(radii) => {
-                    self.holds(points.row(row), i, proposal, self.of(i, radii)[proposal.centre as usize])
-                }
-                _ => true,
+            let radius = |centre: u32| match want {
+                Want::Ball(radii) => Some(radii[i * self.psi + centre as usize]),
+                _ => None,
             };
-            found(row, i, if inside { proposal.centre } else { NONE });
+            match self.cell_proposed(points, row, i, proposal, radius) {
+                Some(cell) => found(row, i, cell),
+                None => doubts.push((i as u32, row as u32)),
+            }
         });
-        for (i, numbers) in doubtful.iter().enumerate().filter(|(_, rows)| !rows.is_empty()) {
+        doubts.sort_unstable();
+        for doubts in doubts.chunk_by(|a, b| a.0 == b.0) {
+            let i = doubts[0].0 as usize;
+            if points.n_rows() == 1 {
+                self.cells_exactly(points, lanes, want, i..i + 1, &mut found);
+                continue;
+            }
             let mut rows = PointsBuf::like(&points);
-            for &row in numbers {
+            for &(_, row) in doubts {
                 rows.push(points.row(row as usize));
             }
             self.cells_exactly(rows.as_points(), lanes, want, i..i + 1, |at, i, cell| {
-                found(numbers[at] as usize, i, cell);
+                found(doubts[at].1 as usize, i, cell);
             });
         }
     }
@@ -472,12 +539,12 @@ impl Centres {
         let mut unserved = Vec::new();
         for (group, union) in groups(self.t()).zip(unions) {
             let distances = want != Want::Nearest;
-            let way = union.nearest(points, &self.points, best(), distances, |row, i, winner| {
+            let far = union.nearest(points, &self.points, best(), distances, |row, i, winner| {
                 let i = group.start + i;
                 found(row, i, self.cell_of(want, i, winner));
             });
             // The same for every union: rows too far from all centres.
-            unserved = way.unserved;
+            unserved = far;
         }
         for row in unserved {
             let alone = points.slice(row..row + 1);
@@ -502,7 +569,7 @@ impl Centres {
             })
         });
         let mut scratch = Lanes::new(self.points.as_points(), &[]);
-        let mut winners = vec![NOBODY; points.n_rows()];
+        let mut winners = Room::<Winner, 1>::new(points.n_rows(), NOBODY);
         for i in partitionings {
             let lanes = if let Some(kept) = kept {
                 &kept[i]

@@ -10,6 +10,9 @@ const DIRECTIONS_FROM: usize = 2000;
 /// A row longer than this, in units of the longest centre, is left to the exact search: its squares might not fit.
 pub(super) const FAR: f64 = 1e15;
 
+/// Centres closer together than this are left to it too: canonical squares would lose digits to underflow.
+const TINY: f64 = 1e-130;
+
 /// Where centres and rows are compared in `f32`: moved to the mean of the centres, scaled by a power of two so that
 /// the longest centre has a length of at most 1, and, for boxes, rotated.
 #[derive(Debug, Clone)]
@@ -17,6 +20,8 @@ pub(super) struct Frame {
     pub(super) d: usize,
     middle: Vec<f64>,
     scale: f64,
+    /// The length of the longest centre in the frame.
+    pub(super) longest: f64,
     /// Principal directions, d numbers each; none where the columns themselves serve.
     pub(super) directions: Vec<f64>,
     pub(super) k: usize,
@@ -24,25 +29,24 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A frame for these centres, with up to so many directions for boxes; `None` if squared lengths do not even fit
-    /// `f64`.
+    /// `f64`, or there is next to no length.
     pub(super) fn new(points: &PointsBuf, directions: usize) -> Option<Self> {
         let (n, d) = (points.n_rows(), points.n_columns());
         let mut middle = vec![0.0; d];
         for row in points.as_points().rows() {
             row.nonzeros().for_each(|(column, value)| middle[column] += value / n as f64);
         }
-        let mut frame = Self { d, middle, scale: 1.0, directions: Vec::new(), k: d };
+        let mut frame = Self { d, middle, scale: 1.0, longest: 0.0, directions: Vec::new(), k: d };
         let mut x = vec![0.0; d];
         let mut longest = 0.0f64;
         for row in points.as_points().rows() {
             longest = longest.max(frame.moved(row, &mut x));
         }
-        if !longest.is_finite() {
+        if !longest.is_finite() || longest < TINY {
             return None;
         }
-        if longest > 0.0 {
-            frame.scale = (-longest.log2().ceil()).exp2();
-        }
+        frame.scale = (-longest.log2().ceil()).exp2();
+        frame.longest = longest * frame.scale;
         if directions > 0 && directions + 1 < d {
             frame.directions = frame.principal_directions(points, directions);
             frame.k = frame.directions.len() / d + 1;

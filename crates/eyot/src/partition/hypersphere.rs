@@ -3,6 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::centres::Centres;
+use super::neighbours::{Others, neighbours};
+use crate::error::Result;
+use crate::parallel::Run;
+
 /// Which ball a point belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -29,36 +34,27 @@ pub enum Radii {
 /// the authors' code on data scaled to [0, 1].
 pub(crate) const EQUAL: f64 = 1e-9;
 
-/// The squared radius of each of `psi` balls; `squared_distances(j, out)` fills in the squared distances from centre j
-/// to all centres. A ball without a distinct neighbour covers everything.
-pub(crate) fn squared_radii(
-    psi: usize,
-    radii: Radii,
-    extent: f64,
-    mut squared_distances: impl FnMut(usize, &mut [f64]),
-) -> Vec<f64> {
-    let mut distances = vec![0.0; psi];
-    let floor = EQUAL * extent * extent;
-    (0..psi)
-        .map(|j| {
-            squared_distances(j, &mut distances);
-            let others = distances.iter().enumerate().filter(|&(other, _)| other != j).map(|(_, &distance)| distance);
-            match radii {
-                Radii::Plain => others.fold(f64::INFINITY, f64::min),
-                Radii::Distinct => others.filter(|&distance| distance > floor).fold(f64::INFINITY, f64::min),
-            }
-        })
-        .collect()
+/// The squared radius of ball j of partitioning i, at i·ψ + j. A ball without a distinct neighbour covers everything.
+pub(crate) fn squared_radii(centres: &Centres, radii: Radii, extent: f64, run: Run<'_>) -> Result<Vec<f64>> {
+    let others = match radii {
+        Radii::Plain => Others::All,
+        Radii::Distinct => Others::Beyond(EQUAL * extent * extent),
+    };
+    let next = neighbours(centres, &[centres.psi()], others, run)?;
+    Ok(next.concat().into_iter().map(|next| next.squared_distance).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Distance;
     use super::*;
+    use crate::data::PointsBuf;
 
     fn radii_of(line: &[f64], radii: Radii) -> Vec<f64> {
-        squared_radii(line.len(), radii, 10.0, |j, out| {
-            out.iter_mut().zip(line).for_each(|(slot, z)| *slot = (z - line[j]) * (z - line[j]));
-        })
+        let points = PointsBuf::from_dense(line.to_vec(), 1).unwrap();
+        let members = (0..line.len() as u32).collect();
+        let centres = Centres::new(points, members, line.len(), Distance::Euclidean);
+        squared_radii(&centres, radii, 10.0, Run::single()).unwrap()
     }
 
     #[test]

@@ -5,9 +5,10 @@
 //! the same rule exactly: a column counts as soon as one row has an entry in it, absent entries being 0.
 //! Cost: building O(entries in the node) per node; finding a leaf O(depth).
 
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
-use crate::data::{Points, Real, Row, Values};
+use crate::data::{Points, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
 use crate::partition::Cell;
@@ -19,8 +20,17 @@ pub struct IsolationTree {
     nodes: Vec<Node>,
     /// Per leaf its depth and the number of sampled rows in it.
     leaves: Vec<Leaf>,
-    /// The nodes once more, made for descending: a leaf leads to itself, so that no step needs to ask.
-    steps: Vec<Node>,
+    /// The nodes once more, made for descending; none where there are too many nodes or columns.
+    steps: Vec<Step>,
+}
+
+/// A node in eight bytes. A leaf leads to itself, so that no step needs to ask.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Step {
+    /// The threshold, rounded. Rounding keeps the order, so only equal numbers leave open where a row goes.
+    threshold: f32,
+    column: u16,
+    right: u16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,34 +105,31 @@ impl IsolationTree {
     fn new(nodes: Vec<Node>, leaves: Vec<Leaf>) -> Self {
         let step = |(at, node): (usize, &Node)| match node.column {
             // Nothing is less than negative infinity: the right child it is, which is the leaf itself.
-            Node::LEAF => Node { threshold: f64::NEG_INFINITY, column: 0, right: at as u32 },
-            _ => *node,
+            Node::LEAF => Step { threshold: f32::NEG_INFINITY, column: 0, right: at as u16 },
+            column => Step { threshold: node.threshold as f32, column: column as u16, right: node.right as u16 },
         };
-        let steps = nodes.iter().enumerate().map(step).collect();
+        let most = usize::from(u16::MAX);
+        let small = |node: &Node| node.column == Node::LEAF || node.column as usize <= most;
+        let fits = nodes.len() <= most && nodes.iter().all(small);
+        let steps = if fits { nodes.iter().enumerate().map(step).collect() } else { Vec::new() };
         Self { nodes, leaves, steps }
     }
 
-    /// Calls `put(row, cell)` for every row.
-    pub(crate) fn cells_of(&self, points: Points<'_>, mut put: impl FnMut(usize, Cell)) {
-        match points.values() {
-            Values::F32(values) => self.dense_cells(values, points.n_columns(), put),
-            Values::F64(values) => self.dense_cells(values, points.n_columns(), put),
-            Values::Sparse { .. } => points.rows().enumerate().for_each(|(row, x)| put(row, self.cell_of(x))),
-        }
-    }
-
-    fn dense_cells<F: Real>(&self, values: &[F], columns: usize, mut put: impl FnMut(usize, Cell)) {
-        let groups = values.chunks_exact(ABREAST * columns);
-        let rest = groups.remainder();
-        let first_of_rest = (values.len() - rest.len()) / columns;
-        for (group, x) in groups.enumerate() {
-            let mut at = [0u32; ABREAST];
+    /// Calls `put(row, cell)` for every row; `narrow` are the rows of a dense table in `f32`.
+    fn dense_cells(&self, points: Points<'_>, narrow: &[f32], mut put: impl FnMut(usize, Cell)) {
+        let columns = points.n_columns();
+        let abreast = if self.steps.is_empty() { 0 } else { points.n_rows() / ABREAST * ABREAST };
+        for first in (0..abreast).step_by(ABREAST) {
+            let x = &narrow[first * columns..][..ABREAST * columns];
+            let mut at = [0u16; ABREAST];
+            let mut open = false;
             loop {
                 let mut moved = 0;
                 for (lane, at) in at.iter_mut().enumerate() {
-                    let node = &self.steps[*at as usize];
-                    let left = x[lane * columns + node.column as usize].into() < node.threshold;
-                    let next = select_unpredictable(left, *at + 1, node.right);
+                    let step = self.steps[usize::from(*at)];
+                    let value = x[lane * columns + usize::from(step.column)];
+                    open |= value == step.threshold;
+                    let next = select_unpredictable(value < step.threshold, *at + 1, step.right);
                     moved |= next ^ *at;
                     *at = next;
                 }
@@ -130,13 +137,12 @@ impl IsolationTree {
                     break;
                 }
             }
-            for (lane, &at) in at.iter().enumerate() {
-                put(group * ABREAST + lane, self.nodes[at as usize].right);
+            for (row, &at) in (first..).zip(&at) {
+                let cell = if open { self.cell_of(points.row(row)) } else { self.nodes[usize::from(at)].right };
+                put(row, cell);
             }
         }
-        for (row, x) in rest.chunks_exact(columns).enumerate() {
-            put(first_of_rest + row, self.descend(|column| x[column].into()));
-        }
+        (abreast..points.n_rows()).for_each(|row| put(row, self.cell_of(points.row(row))));
     }
 
     /// The leaf of a row.
@@ -164,6 +170,23 @@ impl IsolationTree {
     /// What is known of the leaves, by number.
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
+    }
+}
+
+/// Calls `put(row, i, cell)` for every row and tree.
+pub(crate) fn cells_of_trees(trees: &[IsolationTree], points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
+    let narrow = match points.values() {
+        Values::F32(values) => Cow::Borrowed(values),
+        // A few rows descend one by one.
+        Values::F64(values) if points.n_rows() >= ABREAST => values.iter().map(|&value| value as f32).collect(),
+        _ => Cow::Borrowed(&[][..]),
+    };
+    for (i, tree) in trees.iter().enumerate() {
+        if points.is_sparse() {
+            points.rows().enumerate().for_each(|(row, x)| put(row, i, tree.cell_of(x)));
+        } else {
+            tree.dense_cells(points, &narrow, |row, cell| put(row, i, cell));
+        }
     }
 }
 
@@ -403,18 +426,22 @@ mod tests {
 
     #[test]
     fn rows_abreast_end_where_each_ends_alone() {
-        let points = noise(101, 3);
-        let mut single = PointsBuf::dense_f32(3);
-        points.as_points().rows().for_each(|row| single.push(row));
-        for i in 0..10 {
-            let tree = grow(&points, None, i);
+        // Noise, and numbers that only `f64` tells apart, so that cuts round to the values beside them.
+        let mut close = PointsBuf::dense(3);
+        for row in noise(101, 3).as_points().rows() {
+            close.push(Row::F64(&[1.0 + 1e-9 * row.get(0), 1e9 + row.get(1), 1e300 * row.get(2)]));
+        }
+        for points in [noise(101, 3), close] {
+            let mut single = PointsBuf::dense_f32(3);
+            noise(101, 3).as_points().rows().for_each(|row| single.push(row));
+            let trees: Vec<IsolationTree> = (0..10).map(|i| grow(&points, None, i)).collect();
             for points in [&points, &single] {
                 let mut seen = 0;
-                tree.cells_of(points.as_points(), |row, cell| {
-                    assert_eq!(cell, tree.cell_of(points.row(row)));
+                cells_of_trees(&trees, points.as_points(), |row, i, cell| {
+                    assert_eq!(cell, trees[i].cell_of(points.row(row)));
                     seen += 1;
                 });
-                assert_eq!(seen, 101);
+                assert_eq!(seen, 10 * 101);
             }
         }
     }

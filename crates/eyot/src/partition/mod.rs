@@ -4,6 +4,7 @@
 mod codes;
 mod sample;
 mod centres;
+mod neighbours;
 mod bits;
 mod frame;
 mod panels;
@@ -20,7 +21,8 @@ pub(crate) use codes::{CodeInt, with_codes};
 pub use hypersphere::{BallRule, Radii};
 pub(crate) use hypersphere::{EQUAL, squared_radii};
 pub use isolation_tree::{IsolationTree, Leaf};
-pub(crate) use isolation_tree::{load_trees, save_trees};
+pub(crate) use isolation_tree::{cells_of_trees, load_trees, save_trees};
+pub(crate) use neighbours::{Next, Others, neighbours};
 pub use sample::Sampler;
 
 /// How a sample of ψ rows cuts the space into cells.

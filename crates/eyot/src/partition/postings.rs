@@ -2,7 +2,10 @@
 //! walk over the lists of its own columns. ‖x‖² + ‖z‖² − 2⟨x, z⟩ only proposes; centres whose bounds overlap the best
 //! are settled by the canonical distance, so the winner is always the one of the plain loop.
 
+use std::ops::Range;
+
 use super::Distance;
+use super::neighbours::{Next, Others};
 use crate::backend::Winner;
 use crate::data::{PointsBuf, Row};
 
@@ -127,6 +130,29 @@ impl Query {
             }
         }
         best
+    }
+
+    /// Puts one of the `members` of a range into `next` if it is nearer, counts and is not member `own` itself.
+    pub(crate) fn nearer_other(
+        &mut self,
+        members: &[u32],
+        range: Range<usize>,
+        own: u32,
+        others: Others,
+        canonical: impl Fn(u32) -> f64 + Copy,
+        next: &mut Next,
+    ) {
+        let candidates = || range.clone().map(|k| (k as u32, members[k])).filter(|&(k, _)| k != own);
+        let counting = candidates().map(|(_, centre)| centre as usize).filter(|&at| others.count(self.low[at]));
+        let bound = counting.map(|at| self.high[at]).fold(next.squared_distance, f64::min);
+        for (number, centre) in candidates() {
+            if maybe_at_most(self.low[centre as usize], bound) {
+                let squared_distance = self.settle(centre, canonical);
+                if squared_distance < next.squared_distance && others.count(squared_distance) {
+                    *next = Next { number, squared_distance };
+                }
+            }
+        }
     }
 
     /// The nearest of those `members` whose ball of squared radius `within[j]` holds the row.

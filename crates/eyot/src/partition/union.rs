@@ -10,17 +10,26 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::frame::{FAR, Frame};
-use crate::backend::{self, Party, Path, SETS, Tree, Winner};
+use crate::backend::{self, Leaves, Party, Path, REACH, SETS, Tree, Walker, Winner, pairs_for};
 use crate::data::{Points, PointsBuf, Row};
 
 /// Rows that walk together.
 const PARTY: usize = 8;
+
+/// Rows that are brought into the order of their leaves together.
+pub(crate) const TOGETHER: usize = 4096;
+
+/// A walk is tried on so many groups of rows, from so many places.
+const PILOT_CHUNKS: usize = 8;
+const PILOT_GROUPS: usize = 64;
 
 /// The distinct centres of up to [`SETS`] partitionings.
 #[derive(Debug, Clone)]
 pub(crate) struct Union {
     frame: Frame,
     tree: Tree,
+    /// Steps per unit of the frame, where points are in whole steps.
+    steps: Option<f64>,
     /// Row of the centres for each point of the tree.
     rows: Vec<u32>,
     memberships: Memberships,
@@ -86,8 +95,8 @@ fn directions_for(d: usize) -> usize {
 }
 
 impl Union {
-    /// The centres of partitionings of ψ members each, given as rows of `points`.
-    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize) -> Option<Self> {
+    /// The centres of partitionings of ψ members each, given as rows of `points`; in whole steps if `whole`.
+    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool) -> Option<Self> {
         let t = members.len() / psi;
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
         // Points that are members of some partitioning here, copies merged.
@@ -109,87 +118,132 @@ impl Union {
         let mut place = vec![0u32; points.n_rows()];
         order.iter().enumerate().for_each(|(at, &point)| place[distinct[point as usize] as usize] = at as u32);
 
-        let mut placed = vec![0.0f32; n * d];
+        let steps = whole.then_some(REACH / frame.longest);
+        let mut placed = Columns::new(n, d, steps.is_some());
         let mut placed_coordinates = Vec::with_capacity(n * k);
         let mut rows = Vec::with_capacity(n);
-        for (&point, out) in order.iter().zip(placed.chunks_exact_mut(d)) {
+        let mut residual = 0.0f64;
+        for (at, &point) in order.iter().enumerate() {
             let row = distinct[point as usize];
             frame.moved(points.row(row as usize), &mut x);
-            out.iter_mut().zip(&x).for_each(|(slot, &value)| *slot = value as f32);
+            residual = residual.max(placed.place(at, &x, steps));
             placed_coordinates.extend_from_slice(&coordinates[point as usize * k..][..k]);
             rows.push(row);
         }
+        let leaves = match (&placed, steps) {
+            (Columns::Whole { values, pairs }, Some(steps)) => Leaves::whole(values, d, *pairs, steps, residual),
+            (Columns::Narrow { values, .. }, _) => Leaves::narrow(values, d),
+            _ => unreachable!("whole columns have steps"),
+        };
         let memberships = Memberships::new(n, members, psi, |row| place[same[row as usize] as usize] as usize);
-        let tree = Tree::new(&placed, d, &placed_coordinates, k, memberships.sets.clone());
-        Some(Self { frame, tree, rows, memberships, t })
+        let tree = Tree::new(leaves, &placed_coordinates, k, memberships.sets.clone());
+        Some(Self { frame, tree, steps, rows, memberships, t })
     }
 
     /// Calls `found(row, i, winner)` for every row and partitioning; `centres` are the rows it was made from. With
-    /// `distance_wanted` the distance of a winner is the canonical one.
+    /// `distance_wanted` the distance of a winner is the canonical one. Returns the rows that were not served: those too
+    /// far away for `f32`.
     pub(crate) fn nearest(
         &self,
         points: Points<'_>,
         centres: &PointsBuf,
         path: Path,
         distance_wanted: bool,
-        mut found: impl FnMut(usize, usize, Winner),
-    ) -> Way {
+        found: impl FnMut(usize, usize, Winner),
+    ) -> Vec<usize> {
+        let walkers = self.walkers(points, path);
+        if points.n_rows() == 1 {
+            self.walk::<1>(&walkers, walkers.order.chunks(1), centres, path, distance_wanted, found);
+        } else {
+            self.walk::<PARTY>(&walkers, walkers.order.chunks(PARTY), centres, path, distance_wanted, found);
+        }
+        walkers.unserved
+    }
+
+    /// Brings rows into the frame and into the order of their leaves.
+    fn walkers<'a>(&self, points: Points<'a>, path: Path) -> Walkers<'a> {
         let (d, k, n) = (self.frame.d, self.frame.k, points.n_rows());
         let mut x = vec![0.0; d];
-        let mut narrow = vec![0.0f32; n * d];
+        let mut columns = Columns::new(n, d, self.steps.is_some());
         let mut coordinates = vec![0.0f32; n * k];
-        let (mut lengths, mut unserved) = (vec![0.0; n], Vec::new());
+        let (mut lengths, mut residuals, mut unserved) = (vec![0.0; n], vec![0.0; n], Vec::new());
         let mut order: Vec<(u32, u32)> = Vec::with_capacity(n);
         for (at, row) in points.rows().enumerate() {
             lengths[at] = self.frame.moved(row, &mut x);
-            if lengths[at].is_nan() || lengths[at] > FAR {
+            if self.steps.map_or(lengths[at] <= FAR, |steps| backend::within_reach(d, lengths[at], steps)) {
+                residuals[at] = columns.place(at, &x, self.steps);
+            } else {
                 unserved.push(at);
                 continue;
             }
-            narrow[at * d..][..d].iter_mut().zip(&x).for_each(|(slot, &value)| *slot = value as f32);
             let here = &mut coordinates[at * k..][..k];
             self.frame.coordinates(&x, lengths[at], here);
             let leaf = if n > 1 { backend::leaf_of(path, &self.tree, here) } else { 0 };
             order.push((leaf, at as u32));
         }
         order.sort_unstable();
-        let mut one = Party::<1>::new(&self.tree);
-        let mut party = Party::<PARTY>::new(&self.tree);
+        Walkers { points, columns, coordinates, lengths, residuals, order, unserved }
+    }
+
+    /// Lets groups of up to R rows walk.
+    fn walk<'a, const R: usize>(
+        &self,
+        walkers: &Walkers<'_>,
+        groups: impl Iterator<Item = &'a [(u32, u32)]>,
+        centres: &PointsBuf,
+        path: Path,
+        distance_wanted: bool,
+        mut found: impl FnMut(usize, usize, Winner),
+    ) -> Met {
+        let k = self.frame.k;
+        let mut party = Party::<R>::new(&self.tree);
         let mut settle = Settle::default();
-        for group in order.chunks(PARTY) {
-            if group.len() == 1 {
-                let at = group[0].1 as usize;
-                one.place(0, &narrow[at * d..][..d], &coordinates[at * k..][..k], lengths[at]);
-                backend::walk::<1>(path, &self.tree, self.t, &mut one);
-                self.settle(&one.seekers[0], points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
-                    found(at, i, winner);
-                });
-                continue;
-            }
-            for seat in 0..PARTY {
+        let mut met = Met::default();
+        for group in groups {
+            for seat in 0..R {
                 // Empty seats repeat the last row.
                 let at = group[seat.min(group.len() - 1)].1 as usize;
-                party.place(seat, &narrow[at * d..][..d], &coordinates[at * k..][..k], lengths[at]);
+                let y = &walkers.coordinates[at * k..][..k];
+                party.place(seat, walkers.columns.row(at), y, walkers.lengths[at], walkers.residuals[at]);
             }
-            backend::walk::<PARTY>(path, &self.tree, self.t, &mut party);
+            backend::walk::<R>(path, &self.tree, self.t, &mut party);
             for (&(_, at), seeker) in group.iter().zip(&party.seekers) {
                 let at = at as usize;
-                self.settle(seeker, points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
+                met.rows += 1;
+                met.hits += seeker.hits.len();
+                self.settle(seeker, walkers.points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
                     found(at, i, winner);
                 });
             }
         }
-        Way { unserved, nodes: party.nodes + one.nodes, leaves: party.leaves + one.leaves }
+        Met { nodes: party.nodes, leaves: party.leaves, ..met }
     }
 
-    /// About how many nanoseconds a walk takes per row, from what a pilot of a few rows has met on its way. It counts
-    /// and does not time, so that the same data always goes the same way.
-    pub(crate) fn cost(&self, pilot: Points<'_>, centres: &PointsBuf) -> f64 {
-        let Way { nodes, leaves, .. } = self.nearest(pilot, centres, backend::best(), false, |_, _, _| ());
+    /// About how many nanoseconds a row takes when many walk, and when it walks alone, from what some rows meet on their
+    /// way. It counts and does not time, so that the same data always goes the same way.
+    pub(crate) fn costs(&self, points: Points<'_>, centres: &PointsBuf) -> [f64; 2] {
+        let path = backend::best();
+        let n = points.n_rows();
+        let chunks = n.div_ceil(TOGETHER).min(PILOT_CHUNKS);
+        let (mut many, mut alone) = (Met::default(), Met::default());
+        for chunk in 0..chunks {
+            // Whole chunks are brought into order, so that the few groups that walk are those of the real thing.
+            let first = (n - TOGETHER.min(n)) * chunk / chunks.max(2).saturating_sub(1);
+            let walkers = self.walkers(points.slice(first..n.min(first + TOGETHER)), path);
+            let groups = walkers.order.len().div_ceil(PARTY);
+            let step = (groups * chunks).div_ceil(PILOT_GROUPS).max(1);
+            let picked = || walkers.order.chunks(PARTY).skip(step / 2).step_by(step);
+            many.add(&self.walk::<PARTY>(&walkers, picked(), centres, path, false, |_, _, _| ()));
+            alone.add(&self.walk::<1>(&walkers, picked().map(|group| &group[..1]), centres, path, false, |_, _, _| ()));
+        }
         let (d, k) = (self.frame.d as f64, self.frame.k as f64);
-        let ways = leaves as f64 * (3.0 * d + 20.0) + nodes as f64 * (7.0 * k + 20.0);
         let prepare = 2.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.3 * d * k };
-        ways / pilot.n_rows().max(1) as f64 + 40.0 * self.t as f64 + prepare
+        let cost = |met: &Met, per_leaf: f64, per_node: f64| {
+            let ways = met.leaves as f64 * per_leaf + met.nodes as f64 * per_node + met.hits as f64 * 10.0;
+            ways / met.rows.max(1) as f64 + 10.0 * self.t as f64 + prepare
+        };
+        let d = if self.steps.is_some() { 0.5 * d } else { d };
+        [cost(&many, 3.0 * d + 20.0, 7.0 * k + 20.0), cost(&alone, d + 10.0, 2.0 * k + 20.0)]
     }
 
     /// The winner of every partitioning among what a row has seen.
@@ -241,13 +295,73 @@ impl Union {
     }
 }
 
-/// What happened on the way.
-pub(crate) struct Way {
-    /// Rows that were not served: too far away for `f32`.
-    pub(crate) unserved: Vec<usize>,
-    /// Nodes and leaves that were measured.
+/// Rows in the frame of a union.
+struct Walkers<'a> {
+    points: Points<'a>,
+    columns: Columns,
+    coordinates: Vec<f32>,
+    lengths: Vec<f64>,
+    /// How far each row was rounded, in steps.
+    residuals: Vec<f64>,
+    /// (leaf, row), ascending.
+    order: Vec<(u32, u32)>,
+    unserved: Vec<usize>,
+}
+
+/// Rows in `f32`, or in whole steps, two columns by two.
+enum Columns {
+    Narrow { d: usize, values: Vec<f32> },
+    Whole { pairs: usize, values: Vec<i32> },
+}
+
+impl Columns {
+    fn new(n: usize, d: usize, whole: bool) -> Self {
+        let pairs = pairs_for(d, false);
+        if whole {
+            Self::Whole { pairs, values: vec![0; n * pairs] }
+        } else {
+            Self::Narrow { d, values: vec![0.0; n * d] }
+        }
+    }
+
+    /// Takes up a row; returns how far it was rounded, in steps.
+    fn place(&mut self, at: usize, x: &[f64], steps: Option<f64>) -> f64 {
+        match (self, steps) {
+            (Self::Whole { pairs, values }, Some(steps)) => {
+                backend::round_row(x, steps, &mut values[at * *pairs..][..*pairs])
+            }
+            (Self::Narrow { d, values }, _) => {
+                values[at * *d..][..*d].iter_mut().zip(x).for_each(|(slot, &value)| *slot = value as f32);
+                0.0
+            }
+            _ => unreachable!("whole columns have steps"),
+        }
+    }
+
+    fn row(&self, at: usize) -> Walker<'_> {
+        match self {
+            Self::Narrow { d, values } => Walker::Narrow(&values[at * d..][..*d]),
+            Self::Whole { pairs, values } => Walker::Whole(&values[at * pairs..][..*pairs]),
+        }
+    }
+}
+
+/// What rows have met on their way.
+#[derive(Debug, Default)]
+struct Met {
+    rows: usize,
     nodes: usize,
     leaves: usize,
+    hits: usize,
+}
+
+impl Met {
+    const fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.nodes += other.nodes;
+        self.leaves += other.leaves;
+        self.hits += other.hits;
+    }
 }
 
 /// Room for settling one row.
@@ -338,9 +452,9 @@ pub(crate) fn groups(t: usize) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::panels::Panels;
+    use super::super::panels::{Numbers, Panels};
     use super::*;
-    use crate::backend::Form;
+    use crate::backend::{Form, Rivals};
     use crate::rng::{Component, rng_of};
 
     /// Rows that are hard for one part or another of the walk.
@@ -396,28 +510,30 @@ mod tests {
                 let points = awkward(kind, n, d);
                 let mut rng = rng_of(6, Component::Synthetic, (kind * n) as u64);
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
-                let Some(union) = Union::new(&points, &members, psi) else { continue };
-                // All rows, of which a third is in no sample; and a few in f32 and far away.
-                let mut narrow = PointsBuf::dense_f32(d);
-                points.as_points().rows().take(20).for_each(|row| narrow.push(row));
-                let far = PointsBuf::from_dense((0..3 * d).map(|at| 1e200 * (at as f64 - 1.0)).collect(), d).unwrap();
-                for asked in [&points, &narrow, &far] {
-                    let expected: Vec<Winner> = asked
-                        .as_points()
-                        .rows()
-                        .flat_map(|row| members.chunks_exact(psi).map(move |members| (row, members)))
-                        .map(|(row, members)| oracle(&points, members, row))
-                        .collect();
-                    for path in backend::available() {
-                        let mut found = vec![None; asked.n_rows() * t];
-                        let Way { unserved, .. } =
-                            union.nearest(asked.as_points(), &points, path, true, |row, i, winner| {
+                for whole in [false, true] {
+                    let Some(union) = Union::new(&points, &members, psi, whole) else { continue };
+                    // All rows, of which a third is in no sample; and a few in f32 and far away.
+                    let mut narrow = PointsBuf::dense_f32(d);
+                    points.as_points().rows().take(20).for_each(|row| narrow.push(row));
+                    let far =
+                        PointsBuf::from_dense((0..3 * d).map(|at| 1e200 * (at as f64 - 1.0)).collect(), d).unwrap();
+                    for asked in [&points, &narrow, &far] {
+                        let expected: Vec<Winner> = asked
+                            .as_points()
+                            .rows()
+                            .flat_map(|row| members.chunks_exact(psi).map(move |members| (row, members)))
+                            .map(|(row, members)| oracle(&points, members, row))
+                            .collect();
+                        for path in backend::available() {
+                            let mut found = vec![None; asked.n_rows() * t];
+                            let unserved = union.nearest(asked.as_points(), &points, path, true, |row, i, winner| {
                                 assert!(found[row * t + i].replace(winner).is_none(), "found twice");
                             });
-                        for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                            match found {
-                                Some(winner) => assert_eq!(winner, expected, "kind {kind}, d {d}, {path:?}, {at}"),
-                                None => assert!(unserved.contains(&(at / t)), "kind {kind}, d {d}, {path:?}, {at}"),
+                            for (at, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                                match found {
+                                    Some(winner) => assert_eq!(winner, expected, "kind {kind}, d {d}, {path:?}, {at}"),
+                                    None => assert!(unserved.contains(&(at / t)), "kind {kind}, d {d}, {path:?}, {at}"),
+                                }
                             }
                         }
                     }
@@ -433,8 +549,8 @@ mod tests {
                 let points = awkward(kind, n, d);
                 let mut rng = rng_of(7, Component::Synthetic, (kind * n) as u64);
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
-                for form in [Form::Difference, Form::Product] {
-                    let Some(panels) = Panels::new(&points, &members, psi, form) else { continue };
+                for numbers in [Numbers::F32(Form::Difference), Numbers::F32(Form::Product), Numbers::Whole] {
+                    let Some(panels) = Panels::new(&points, &members, psi, numbers) else { continue };
                     let far = PointsBuf::from_dense((0..d).map(|_| 1e200).collect(), d).unwrap();
                     for (asked, path) in [&points, &far]
                         .into_iter()
@@ -444,14 +560,22 @@ mod tests {
                         let ends = [1, psi / 2, psi];
                         panels.nearest(asked.as_points(), path, &ends, |row, i, scale, proposal| {
                             seen += 1;
-                            sure_ones += usize::from(proposal.sure);
+                            sure_ones += usize::from(proposal.rivals != Rivals::Many);
                             let members = &members[i * psi..][..ends[scale]];
                             let expected = oracle(&points, members, asked.row(row));
-                            let said = format!("kind {kind}, d {d}, {form:?}, {path:?}: {proposal:?}");
-                            assert!(!proposal.sure || proposal.centre == expected.centre, "{said}");
+                            let said = format!("kind {kind}, d {d}, {numbers:?}, {path:?}: {proposal:?}");
                             let distance = expected.squared_distance;
-                            assert!(!proposal.sure || proposal.at_least <= distance, "{said}, {distance}");
-                            assert!(!proposal.sure || proposal.at_most >= distance, "{said}, {distance}");
+                            match proposal.rivals {
+                                Rivals::None => {
+                                    assert_eq!(proposal.centre, expected.centre, "{said}");
+                                    assert!(proposal.at_least <= distance, "{said}, {distance}");
+                                    assert!(proposal.at_most >= distance, "{said}, {distance}");
+                                }
+                                Rivals::One(rival) => {
+                                    assert!([proposal.centre, rival].contains(&expected.centre), "{said}");
+                                }
+                                Rivals::Many => {}
+                            }
                         });
                         assert_eq!(seen, asked.n_rows() * t * ends.len());
                         assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > seen * 9, "{sure_ones} of {seen}");
@@ -475,7 +599,7 @@ mod tests {
     fn every_run_of_sixteen_is_filled_but_the_last() {
         let points = awkward(1, 1000, 5);
         let members: Vec<u32> = (0..1000).collect();
-        let union = Union::new(&points, &members, 1000).unwrap();
+        let union = Union::new(&points, &members, 1000, false).unwrap();
         let mut rows = union.rows.clone();
         rows.sort_unstable();
         assert_eq!(rows, members);

@@ -1,0 +1,331 @@
+//! The search of [`Panel`](super::Panel) in whole numbers of 16 bits: twice the columns in a register, so about twice
+//! as fast, and exact in itself. What is lost is known: how far the rounded row and the rounded centres lie from the
+//! true ones. Good where a row is some hundred steps from its nearest centre; data squeezed by outliers is not.
+#![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
+#![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
+
+use std::ops::Range;
+
+use super::f32x16::WIDE;
+use super::i32x16::{I32x16, NUMBER, dispatch_whole};
+use super::panel::{ABREAST, NEAR_BYTES, Proposal, Rivals};
+use super::room::Room;
+use super::simd::Path;
+
+/// Steps from the middle to the longest centre. Rows may be as long again, so that no difference of two columns leaves
+/// 16 bits and no squared distance leaves 30.
+pub(crate) const REACH: f64 = 16_000.0;
+const FARTHEST: f64 = 32_767.0;
+
+/// A squared distance that no row and centre have: added to where there is no centre.
+const NOBODY: i16 = i16::MAX;
+
+/// From so many pairs on, the third best is kept too: with many columns two centres are often nearly as near, three
+/// seldom.
+const KEEP_THIRD: usize = 12;
+
+/// The number of a centre within its block stands in the last bits of its squared distance, so that one comparison
+/// serves both.
+const BLOCK: usize = NUMBER as usize + 1;
+
+/// Centres of sixteen partitionings, side by side.
+#[derive(Debug, Clone)]
+pub(crate) struct WholePanel {
+    /// Columns, two by two.
+    pairs: usize,
+    /// Centre by centre, pair by pair, sixteen partitionings each.
+    values: Vec<i32>,
+}
+
+/// Rows in tiles of [`ABREAST`] (a single row is its own tile), pair by pair within a tile.
+pub(crate) struct WholeTiles {
+    pairs: usize,
+    abreast: usize,
+    values: Room<i32, 64>,
+    /// How far each rounded row lies from the true one.
+    residuals: Room<f64, 1>,
+}
+
+/// Pairs of so many columns, with room for what says that there is no centre.
+pub(crate) const fn pairs_for(d: usize, gaps: bool) -> usize {
+    (d + gaps as usize).div_ceil(2)
+}
+
+/// Whether a row of `d` columns is not too long, with the longest centre opposite and a little for rounding.
+pub(crate) fn within_reach(d: usize, length: f64, steps: f64) -> bool {
+    length * steps + REACH + 2.0 * (d as f64).sqrt() < FARTHEST
+}
+
+/// Rounds a row to whole steps, at most 32,767 of them; returns how far that is from the row.
+fn round_to(x: &[f64], steps: f64, mut put: impl FnMut(usize, i16)) -> f64 {
+    let mut square = 0.0;
+    for (column, &value) in x.iter().enumerate() {
+        let exact = value * steps;
+        let rounded = exact.round_ties_even();
+        square += (exact - rounded) * (exact - rounded);
+        put(column, rounded as i16);
+    }
+    // The rest is for the rounding of all this in `f64`, and for that of canonical distances.
+    square.sqrt() * (1.0 + 1e-9) + 1e-6
+}
+
+/// Puts a number into one half of a pair.
+fn put_half(pair: &mut i32, column: usize, value: i16) {
+    let shift = 16 * (column % 2);
+    *pair |= (u32::from(value.cast_unsigned()) << shift).cast_signed();
+}
+
+/// A row in whole steps, pair by pair; returns how far that is from the row.
+pub(crate) fn round_row(x: &[f64], steps: f64, out: &mut [i32]) -> f64 {
+    out.fill(0);
+    round_to(x, steps, |column, value| put_half(&mut out[column / 2], column, value))
+}
+
+impl WholeTiles {
+    pub(crate) fn new(n_rows: usize, pairs: usize) -> Self {
+        let abreast = if n_rows == 1 { 1 } else { ABREAST };
+        let values = Room::new(n_rows.div_ceil(abreast) * abreast * pairs, 0);
+        Self { pairs, abreast, values, residuals: Room::new(n_rows, 0.0) }
+    }
+
+    /// Takes up a row of a length, in steps, at which it can be told from where there is no centre; returns whether it
+    /// did.
+    pub(crate) fn place(&mut self, row: usize, x: &[f64], length: f64, steps: f64) -> bool {
+        if !within_reach(x.len(), length, steps) {
+            return false;
+        }
+        let tile = &mut self.values[row / self.abreast * self.abreast * self.pairs..][..self.abreast * self.pairs];
+        let (lane, abreast) = (row % self.abreast, self.abreast);
+        self.residuals[row] =
+            round_to(x, steps, |column, value| put_half(&mut tile[column / 2 * abreast + lane], column, value));
+        true
+    }
+}
+
+/// The best of a row in sixteen partitionings so far: squared distances with numbers in their last bits, and the blocks
+/// that the first two are in.
+#[derive(Debug, Clone, Copy)]
+struct Standing {
+    best: [i32; WIDE],
+    second: [i32; WIDE],
+    third: [i32; WIDE],
+    blocks: [[i32; WIDE]; 2],
+}
+
+impl Standing {
+    const START: Self =
+        Self { best: [i32::MAX; WIDE], second: [i32::MAX; WIDE], third: [i32::MAX; WIDE], blocks: [[0; WIDE]; 2] };
+}
+
+impl WholePanel {
+    /// The centres of up to 16 partitionings: `centre(lane, j, z)` fills in `z`, or returns that there is none; `pairs`
+    /// has room for that. Also returns how far a rounded centre lies from the true one at the most.
+    pub(crate) fn new(
+        d: usize,
+        pairs: usize,
+        psi: usize,
+        steps: f64,
+        mut centre: impl FnMut(usize, usize, &mut [f64]) -> bool,
+    ) -> (Self, f64) {
+        let mut values = vec![0; psi * pairs * WIDE];
+        let mut z = vec![0.0; d];
+        let mut farthest = 0.0f64;
+        for j in 0..psi {
+            for lane in 0..WIDE {
+                let here = &mut values[j * pairs * WIDE..][..pairs * WIDE];
+                if centre(lane, j, &mut z) {
+                    let off = round_to(&z, steps, |column, value| {
+                        put_half(&mut here[column / 2 * WIDE + lane], column, value);
+                    });
+                    farthest = farthest.max(off);
+                } else if 2 * pairs > d {
+                    put_half(&mut here[(pairs - 1) * WIDE + lane], d, NOBODY);
+                }
+            }
+        }
+        (Self { pairs, values }, farthest)
+    }
+
+    /// Calls `found(row, lane, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// lane, scales ascending; bounds are in steps. `ends` ascends; `residual` is how far rounded centres lie from the
+    /// true ones at the most.
+    pub(crate) fn nearest(
+        &self,
+        path: Path,
+        rows: &WholeTiles,
+        residual: f64,
+        ends: &[usize],
+        mut found: impl FnMut(usize, usize, usize, Proposal),
+    ) {
+        let mut standings = Room::<Standing, 1>::new(rows.values.len() / self.pairs, Standing::START);
+        let mut start = 0;
+        for (scale, &end) in ends.iter().enumerate() {
+            self.compare(path, rows, start..end, &mut standings);
+            start = end;
+            for (row, (standing, own)) in standings.iter().zip(rows.residuals.iter()).enumerate() {
+                let margin = Margin::new(own + residual, self.pairs >= KEEP_THIRD);
+                for lane in 0..WIDE {
+                    found(row, lane, scale, margin.proposal(standing, lane));
+                }
+            }
+        }
+    }
+
+    /// Compares all rows with some of the centres, few enough at a time to stay near, and of one block.
+    fn compare(&self, path: Path, rows: &WholeTiles, centres: Range<usize>, standings: &mut [Standing]) {
+        let together =
+            if rows.abreast == 1 { BLOCK } else { (NEAR_BYTES / (self.pairs * WIDE * size_of::<i32>())).max(8) };
+        let mut first = centres.start;
+        while first < centres.end {
+            let end = centres.end.min(first + together).min((first / BLOCK + 1) * BLOCK);
+            let tiles = rows.values.chunks_exact(rows.abreast * self.pairs);
+            for (tile, standings) in tiles.zip(standings.chunks_exact_mut(rows.abreast)) {
+                match (rows.abreast, self.pairs >= KEEP_THIRD) {
+                    (1, false) => compare::<1, 2>(path, self, first..end, tile, standings),
+                    (1, true) => compare::<1, 3>(path, self, first..end, tile, standings),
+                    (_, false) => compare::<ABREAST, 2>(path, self, first..end, tile, standings),
+                    (_, true) => compare::<ABREAST, 3>(path, self, first..end, tile, standings),
+                }
+            }
+            first = end;
+        }
+    }
+}
+
+/// How far apart squared distances must be for rounding not to matter.
+struct Margin {
+    /// Computed distances are off by no more than this.
+    off: f64,
+    more: f64,
+    third: bool,
+}
+
+/// Distances that differ by this share are told apart without a root.
+const EASY: f64 = 1.0 / 256.0;
+
+impl Margin {
+    fn new(off: f64, third: bool) -> Self {
+        // (a + b)² ≤ (1 + ε)a² + (1 + 1/ε)b² for every ε.
+        Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, third }
+    }
+
+    #[inline(always)]
+    fn proposal(&self, standing: &Standing, lane: usize) -> Proposal {
+        let best = standing.best[lane];
+        let number = |key: i32, block: i32| block as u32 * BLOCK as u32 + (key & NUMBER) as u32;
+        let centre = number(best, standing.blocks[0][lane]);
+        // What the last bits were is not known.
+        let (least, most) = (f64::from(best & !NUMBER), f64::from(best | NUMBER));
+        let beyond = |other: i32| {
+            let other = f64::from(other & !NUMBER);
+            other > most * (1.0 + EASY) + 4.0 * self.more || other.sqrt() > most.sqrt() + 2.0 * self.off
+        };
+        let rivals = if beyond(standing.second[lane]) {
+            Rivals::None
+        } else {
+            // Two of the same number in different blocks, and the same distance, were taken for one.
+            let rival = number(standing.second[lane], standing.blocks[1][lane]);
+            let one = self.third && rival != centre && beyond(standing.third[lane]);
+            if one { Rivals::One(rival) } else { Rivals::Many }
+        };
+        Proposal {
+            centre,
+            rivals,
+            at_least: (least - self.more) * (1.0 - EASY),
+            at_most: most * (1.0 + EASY) + self.more,
+        }
+    }
+}
+
+dispatch_whole! {
+    /// Compares R rows with some of the centres, which are of one block, and keeps the first KEPT.
+    fn compare = compare_on<const R: usize, const KEPT: usize>(
+        panel: &WholePanel,
+        centres: Range<usize>,
+        tile: &[i32],
+        standings: &mut [Standing],
+    )
+}
+
+/// The best of R rows while they are compared.
+struct Race<V, const R: usize> {
+    best: [V; R],
+    second: [V; R],
+    third: [V; R],
+}
+
+#[inline(always)]
+fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
+    panel: &WholePanel,
+    centres: Range<usize>,
+    tile: &[i32],
+    standings: &mut [Standing],
+) {
+    let standings: &mut [Standing; R] = standings.try_into().expect("one for every row");
+    let mut race = Race {
+        best: std::array::from_fn(|r| V::load(&standings[r].best)),
+        second: std::array::from_fn(|r| V::load(&standings[r].second)),
+        third: std::array::from_fn(|r| V::load(&standings[r].third)),
+    };
+    let mut first = centres.start;
+    if R == 1 {
+        while first + 8 <= centres.end {
+            some::<V, R, KEPT, 8>(panel, first, tile, &mut race);
+            first += 8;
+        }
+    }
+    while first + 2 <= centres.end {
+        some::<V, R, KEPT, 2>(panel, first, tile, &mut race);
+        first += 2;
+    }
+    if first < centres.end {
+        some::<V, R, KEPT, 1>(panel, first, tile, &mut race);
+    }
+    let here = V::splat((centres.start / BLOCK) as i32);
+    for (r, standing) in standings.iter_mut().enumerate() {
+        let (best, second) = (V::load(&standing.best), V::load(&standing.second));
+        let [of_best, of_second] = [V::load(&standing.blocks[0]), V::load(&standing.blocks[1])];
+        race.best[r].where_same(best, of_best, here).store(&mut standing.blocks[0]);
+        let moved_down = race.second[r].where_same(best, of_best, here);
+        race.second[r].where_same(second, of_second, moved_down).store(&mut standing.blocks[1]);
+        race.best[r].store(&mut standing.best);
+        race.second[r].store(&mut standing.second);
+        race.third[r].store(&mut standing.third);
+    }
+}
+
+/// C centres from `first` on: C × R sums of sixteen lanes stay in registers.
+#[inline(always)]
+fn some<V: I32x16, const R: usize, const KEPT: usize, const C: usize>(
+    panel: &WholePanel,
+    first: usize,
+    tile: &[i32],
+    race: &mut Race<V, R>,
+) {
+    let pairs = panel.pairs;
+    let columns: [&[[i32; WIDE]]; C] =
+        std::array::from_fn(|c| panel.values[(first + c) * pairs * WIDE..][..pairs * WIDE].as_chunks::<WIDE>().0);
+    let x = &tile.as_chunks::<R>().0[..pairs];
+    let mut sums = [[V::splat(0); R]; C];
+    for k in 0..pairs {
+        let z: [V; C] = std::array::from_fn(|c| V::load(&columns[c][k]));
+        for r in 0..R {
+            let x = V::splat(x[k][r]);
+            for c in 0..C {
+                sums[c][r] = sums[c][r].add_squares(x, z[c]);
+            }
+        }
+    }
+    for (c, sums) in sums.iter().enumerate() {
+        let number = V::splat((first + c) as i32 & NUMBER);
+        for r in 0..R {
+            let sum = sums[r].numbered(number);
+            let after_best = sum.max(race.best[r]);
+            if KEPT == 3 {
+                race.third[r] = after_best.max(race.second[r]).min(race.third[r]);
+            }
+            race.second[r] = after_best.min(race.second[r]);
+            race.best[r] = sum.min(race.best[r]);
+        }
+    }
+}
