@@ -157,9 +157,9 @@ def names_of(estimator: Any) -> list[str]:
 
 
 def rows_to_fit(estimator: Any, X: Any, *, reset: bool = True, **checks: Any) -> Any:
-    """Rows for the core, taking note of their columns."""
+    """Rows for the core, taking note of their columns; without ``reset``, in the columns of the rows before them."""
     estimator.__dict__.pop("_from_file", None)
-    return _rows(estimator, X, reset, checks)
+    return _rows(estimator, X, True, checks) if reset else rows_to_score(estimator, X)
 
 
 def rows_to_score(estimator: Any, X: Any) -> Any:

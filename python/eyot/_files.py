@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _eyot
+from ._base import names_of
 from .classify import IKClassifier
 from .detect import (
     GaussianMeanDetector,
@@ -83,18 +84,19 @@ def from_bytes(data: bytes) -> Any:
     estimator
         As :func:`load` returns it.
     """
-    kind, parameters, _ = _eyot.inspect(data)
+    kind, *told = _eyot.inspect(data)
+    parameters, encoder = map(json.loads, told)
     model = _eyot.describe(data)
-    estimator = _estimator(kind, json.loads(parameters), model)
+    estimator = _estimator(kind, parameters, model)
+    # Bags are scaled after encoding, and how is among the parameters.
+    scale = (parameters if kind == "bags" else encoder["params"])["scale"]
+    estimator.set_params(scale=None if scale == "none" else scale, missing=encoder["params"]["missing"])
     estimator._model = model
     estimator._from_file = True
     names = model.names
-    if model.is_sparse:
-        estimator.n_features_in_ = model.n_columns if hasattr(model, "n_columns") else len(names)
-    else:
-        estimator.n_features_in_ = len(names)
-        if names != [f"f{i}" for i in range(len(names))]:
-            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    estimator.n_features_in_ = encoder["width"] if model.is_sparse else len(names)
+    if names != names_of(estimator) and not model.is_sparse:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
     if hasattr(estimator, "_keep_threshold"):
         estimator._keep_threshold()
     if hasattr(estimator, "_keep_names"):
@@ -102,18 +104,20 @@ def from_bytes(data: bytes) -> Any:
     if kind == "map":
         estimator.max_samples_ = model.psi
     if kind == "bags":
-        estimator.parameters_ = json.loads(parameters)
+        estimator.parameters_ = parameters
     return estimator
+
+
+def _cells(cut: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a map, as our classes call them."""
+    names = {"t": "n_estimators", "psi": "max_samples", "distance": "metric", "seed": "random_state"}
+    return {names.get(name, name): cut[name] for name in ("partition", *names)}
 
 
 def _estimator(kind: str, p: dict[str, Any], model: Any) -> Any:
     """An estimator with the parameters of a model."""
     if kind == "map":
-        own = {name: p[name] for name in ("partition", "scale", "missing") if name in p}
-        own["scale"] = None if own.get("scale") == "none" else own.get("scale", "minmax")
-        return IsolationKernel(
-            n_estimators=p["t"], max_samples=p["psi"], metric=p["distance"], random_state=p["seed"], **own
-        )
+        return IsolationKernel(**_cells(p))
     psi = "auto" if p.get("psi") is None else p["psi"]
     if kind == "detector":
         cls = _DETECTORS[p["method"]]
@@ -130,33 +134,31 @@ def _estimator(kind: str, p: dict[str, Any], model: Any) -> Any:
         # Other methods of `eyot train` predict as this one does; their parameters are in the file.
         estimator = IKClassifier(random_state=0)
         if p["method"] == "ik-svm":
-            cut, svm = p["map"], p["svm"]
-            estimator = IKClassifier(
-                partition=cut["partition"],
-                n_estimators=cut["t"],
-                max_samples=cut["psi"],
-                metric=cut["distance"],
-                C=svm["c"],
-                fit_intercept=svm["bias"],
-                random_state=cut["seed"],
-            )
+            svm = p["svm"]
+            own = {"C": svm["c"], "loss": svm["loss"].replace("-", "_"), "fit_intercept": svm["bias"]}
+            estimator = IKClassifier(**_cells(p["map"]), **own)
         empty = np.zeros((1, max(1, len(model.classes) if len(model.classes) > 2 else 1)))
         return estimator.set_params(probability=model.probability(empty) is not None)
     if kind == "bags":
         if p["method"] == "isk":
-            return ISKClassifier(
-                max_samples=p["map"]["psi"], n_estimators=p["map"]["t"], epsilon=p["epsilon"], C=p["svm"]["c"]
-            )
-        return BagClassifier(method=p["method"])
+            cut = _cells(p["map"])
+            del cut["partition"]
+            return ISKClassifier(**cut, epsilon=p["epsilon"], power=p["power"], C=p["svm"]["c"])
+        names = {
+            "gamma": "gamma",
+            "tau": "tau",
+            "components": "n_components",
+            "energy": "energy",
+            "seed": "random_state",
+        }
+        own = {ours: p[name] for name, ours in names.items() if name in p}
+        return BagClassifier(method=p["method"], C=p["svm"]["c"], **own)
     method, regress = model.method, model.regress
     given: dict[str, Any] = {name: p.get(name) for name in ("loss", "eta", "epsilon")}
     given["random_state"] = p["seed"]
     if method == "ik-ogd":
-        cut = p["map"]
         cls = IKOnlineRegressor if regress else IKOnlineClassifier
-        return cls(
-            partition=cut["partition"], n_estimators=cut["t"], max_samples=cut["psi"], metric=cut["distance"], **given
-        )
+        return cls(**{**_cells(p["map"]), **given})
     if method == "rrf":
         cls = RRFRegressor if regress else RRFClassifier
         return cls(frequencies=p["frequencies"], eta_width=p["eta_width"], alpha=p["lambda"], **given)

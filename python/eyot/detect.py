@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import OutlierMixin
 from sklearn.utils import ClassifierTags
+from sklearn.utils.metaestimators import available_if
 
 from . import _eyot
 from ._base import Model, encoding, fitted, names_of, progress_of, rows_to_fit, rows_to_score, seed_of, threads_of
@@ -147,9 +148,7 @@ class _Detector(ScoresMixin, OutlierMixin, Model):
         data = rows_to_fit(self, X, ensure_min_samples=2)
         settings, threads = settings_of(self, **self._settings()), threads_of(self.n_jobs)
         with progress_of(self.verbose) as progress:
-            self._model, scores = _eyot.Detector.fit(
-                data, names_of(self), settings, encoding(self), threads, progress
-            )
+            self._model, scores = _eyot.Detector.fit(data, names_of(self), settings, encoding(self), threads, progress)
         self._keep_scores(scores)
         return self
 
@@ -267,6 +266,53 @@ class IDKDetector(_Detector):
     def _settings(self) -> dict[str, Any]:
         psi = count_or_auto("max_samples", self.max_samples)
         return {"method": "norm" if self.norm else "idk", "psi": psi, "t": self.n_estimators}
+
+    def _is_a_mean(self) -> bool:
+        """Whether more rows are a matter of counting."""
+        if self.norm or isinstance(self.max_samples, str):
+            raise AttributeError(
+                "only a detector with a number for `max_samples`, and without `norm`, takes in more rows"
+            )
+        return True
+
+    @available_if(_is_a_mean)
+    def partial_fit(self, X: Any, y: Any = None) -> IDKDetector:
+        """Take in more rows; only with a number for ``max_samples``, and without ``norm``.
+
+        The first call fits. Scaling, partitionings, ``threshold_`` and reasons stay those of that fit, so let it see
+        enough rows; from then on rows are counted. Pieces of any size, in any order, give the same model, byte for
+        byte, and scores are those of all rows together in these partitionings. ``decision_scores_`` and ``labels_``
+        are of the rows of this call.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            Not used, present for API consistency by convention.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from eyot import IDKDetector
+        >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+        >>> detector = IDKDetector(max_samples=16, random_state=0).fit(X[:500])
+        >>> for first in range(500, 2000, 250):
+        ...     detector = detector.partial_fit(X[first : first + 250])
+        >>> detector.decision_scores_.shape
+        (250,)
+        """
+        if "_model" not in self.__dict__:
+            return self.fit(X)
+        data, threads = rows_to_fit(self, X, reset=False), threads_of(self.n_jobs)
+        with progress_of(self.verbose) as progress:
+            self._model, scores = self._model.extended(data, threads, progress)
+        self._keep_scores(scores)
+        return self
 
 
 class INNEDetector(_Detector):

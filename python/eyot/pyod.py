@@ -26,24 +26,11 @@ class _PyOD:
         init.__kwdefaults__ = {**plain.__kwdefaults__, "contamination": 0.1}
         cls.__init__ = init  # type: ignore[method-assign, assignment]
 
-    def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit on rows, anomalies among them, and score these rows.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        super().fit(X)
+    def _keep_scores(self, scores: np.ndarray) -> None:
+        super()._keep_scores(scores)
+        # What PyOD's own methods ask for.
         self._classes = 2
-        self._mu, self._sigma = np.mean(self.decision_scores_), np.std(self.decision_scores_)
-        return self
+        self._mu, self._sigma = np.mean(scores), np.std(scores)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how anomalous rows are: PyOD's sign, larger is more anomalous.

@@ -35,17 +35,7 @@ class _River:
         return 0 if model is None or model.n_rows == 0 else len(model.to_bytes())
 
 
-class _RiverClassifier(_River):
-    def predict_many(self, X: Any) -> Any:
-        """Return the labels of the rows of a frame."""
-        import pandas as pd
-
-        if "_model" not in self.__dict__:
-            return pd.Series([None] * len(X), index=X.index, dtype=object)
-        return super().predict_many(X)
-
-
-class IKOnlineClassifier(_RiverClassifier, learn.IKOnlineClassifier, base.MiniBatchClassifier):
+class IKOnlineClassifier(_River, learn.IKOnlineClassifier, base.MiniBatchClassifier):
     """:class:`eyot.IKOnlineClassifier` as a model of River.
 
     Examples
@@ -59,11 +49,11 @@ class IKOnlineClassifier(_RiverClassifier, learn.IKOnlineClassifier, base.MiniBa
     """
 
 
-class RRFClassifier(_RiverClassifier, learn.RRFClassifier, base.MiniBatchClassifier):
+class RRFClassifier(_River, learn.RRFClassifier, base.MiniBatchClassifier):
     """:class:`eyot.RRFClassifier` as a model of River."""
 
 
-class OnlineKernelClassifier(_RiverClassifier, learn.OnlineKernelClassifier, base.MiniBatchClassifier):
+class OnlineKernelClassifier(_River, learn.OnlineKernelClassifier, base.MiniBatchClassifier):
     """:class:`eyot.OnlineKernelClassifier` as a model of River."""
 
 

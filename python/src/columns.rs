@@ -14,6 +14,7 @@ use crate::error::to_py;
 const BATCH: usize = 16_384;
 
 /// The raw columns of a model, and where its encoder finds them in arrays.
+#[derive(Clone)]
 pub(crate) struct Columns {
     pub(crate) names: Vec<String>,
     pub(crate) plan: Option<ArrayPlan>,

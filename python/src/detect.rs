@@ -84,6 +84,26 @@ impl Detector {
         Ok((Self { model, columns }, scores.into_pyarray(py)))
     }
 
+    /// The same detector with more rows taken in, and the scores of these rows.
+    #[pyo3(signature = (data, threads, progress=None))]
+    fn extended<'py>(
+        &self,
+        py: Python<'py>,
+        data: Data<'py>,
+        threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(Self, Bound<'py, PyArray1<f64>>)> {
+        let rows = data.rows(&self.columns.names)?;
+        let (model, scores, counts) = run(py, threads, progress, |run| {
+            let (points, counts) = encode_all(&self.model.encoder, &self.columns.names, &rows)?;
+            let mut model = self.model.clone();
+            let scores = model.extend(points.as_points(), run)?;
+            Ok((model, scores, counts))
+        })?;
+        warn(py, counts.notes())?;
+        Ok((Self { model, columns: self.columns.clone() }, scores.into_pyarray(py)))
+    }
+
     /// A detector from the bytes of its file.
     #[staticmethod]
     #[pyo3(signature = (bytes, names=None))]
@@ -177,11 +197,5 @@ impl Detector {
     #[getter]
     fn is_sparse(&self) -> bool {
         self.model.encoder.is_sparse()
-    }
-
-    /// Columns of the points.
-    #[getter]
-    fn n_columns(&self) -> usize {
-        self.model.encoder.n_columns()
     }
 }

@@ -63,11 +63,12 @@ fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Bound<'_, PyBytes>
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The kind of a model, its parameters and what it was trained on, the last two as JSON.
+/// The kind of a model, its parameters and its encoder, the last two as JSON.
 #[pyfunction]
 fn inspect(bytes: &[u8]) -> PyResult<(String, String, String)> {
     let from = ModelReader::parse(bytes).map_err(to_py)?;
-    Ok((from.kind().to_owned(), from.parameters().to_string(), from.trained_on().to_string()))
+    let encoder: serde_json::Value = from.json("encoder").map_err(to_py)?;
+    Ok((from.kind().to_owned(), from.parameters().to_string(), encoder.to_string()))
 }
 
 /// A model of any kind, as the object of its kind.

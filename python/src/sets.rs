@@ -65,6 +65,7 @@ pub(crate) struct Settings {
     t: Count,
     psi: Option<Vec<Count>>,
     epsilon: Option<Vec<f64>>,
+    power: Option<Vec<f64>>,
     gamma: Option<Vec<f64>>,
     tau: Option<Vec<f64>>,
     components: Option<Vec<Count>>,
@@ -109,6 +110,7 @@ impl Settings {
         grid.psis = self.psi.as_ref().map_or(Ok(grid.psis), |list| counts(list, "psi"))?;
         grid.components = self.components.as_ref().map_or(Ok(grid.components), |list| counts(list, "components"))?;
         grid.epsilons = self.epsilon.clone().unwrap_or(grid.epsilons);
+        grid.powers = self.power.clone().unwrap_or(grid.powers);
         grid.gammas = self.gamma.clone().unwrap_or(grid.gammas);
         grid.taus = self.tau.clone().unwrap_or(grid.taus);
         grid.energies = self.energy.clone().unwrap_or(grid.energies);
@@ -118,8 +120,6 @@ impl Settings {
             Some("standard") => grid.scales = vec![Scale::Standard],
             Some("none") => grid.scales = vec![Scale::None],
             Some(other) => return Err(refused("scale", "minmax, standard or none", other)),
-            // Word counts have a meaning of their own, zeros above all.
-            None if distance != Distance::Euclidean => grid.scales = vec![Scale::None, Scale::MinMax],
             None => (),
         }
         grid.folds = self.folds.get("cv")?;

@@ -191,6 +191,14 @@ def test_streams(program, tmp_path, learner, options):
             ["--psi", "16,32", "--epsilon", "1", "--c", "10", "--scale", "minmax"],
         ),
         (
+            eyot.ISKClassifier(max_samples=16, epsilon=0.8, power=[0.5, 0.0], C=10.0, scale=None, random_state=2),
+            ["--psi", "16", "--epsilon", "0.8", "--power", "0.5,0", "--c", "10", "--scale", "none"],
+        ),
+        (
+            eyot.ISKClassifier(metric="text", n_estimators=50, epsilon=1.0, C=10.0, random_state=2),
+            ["--distance", "text", "-t", "50", "--epsilon", "1", "--c", "10"],
+        ),
+        (
             eyot.BagClassifier(method="simple-mi", gamma=1.0, C=1.0, random_state=2),
             ["--method", "simple-mi", "--gamma", "1", "--c", "1"],
         ),

@@ -288,6 +288,18 @@ impl AnyDetector {
         }
     }
 
+    /// Counts more rows and scores them by all rows so far, where the method is a mean over rows in partitionings that
+    /// can stay: K_I at one ψ. A failure leaves the detector as it was.
+    pub fn extend(&mut self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        match self {
+            Self::Idk(idk) => idk.extend(points, run),
+            _ => Err(Error::Data(format!(
+                "a detector of kind `{}` cannot take in more rows; `idk` with a number for psi can",
+                self.tag()
+            ))),
+        }
+    }
+
     /// The threshold for the scores of the fitting data.
     pub fn threshold(&self, scores: &[f64], contamination: Contamination) -> Result<Threshold> {
         Threshold::fit_with_end(scores, contamination, self.highest())

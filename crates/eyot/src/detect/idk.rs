@@ -62,23 +62,7 @@ impl Idk {
 
     /// Embeds rows by a map fitted before, perhaps on other rows.
     pub fn with_map(map: IsolationMap, points: Points<'_>, run: Run<'_>) -> Result<Self> {
-        // Counts are integers, so it does not matter who has counted what.
-        let parts: Mutex<Vec<Embedding>> = Mutex::default();
-        map.prepare(points);
-        let rows = map.rows_together();
-        run.map("map", points.n_rows().div_ceil(rows), |chunk| {
-            let first = chunk * rows;
-            let codes = map.encode(points.slice(first..points.n_rows().min(first + rows)), run.inner())?;
-            let free = parts.lock().expect("no panic while counting").pop();
-            let mut part = free.unwrap_or_else(|| Embedding::new(&map));
-            part.add(&codes);
-            parts.lock().expect("no panic while counting").push(part);
-            Ok(())
-        })?;
-        let mut embedding = Embedding::new(&map);
-        for part in parts.into_inner().expect("all threads have ended") {
-            embedding.merge(&part)?;
-        }
+        let embedding = Embedding::of(&map, points, run)?;
         Ok(Self { map, embedding })
     }
 
@@ -89,17 +73,22 @@ impl Idk {
         points: Points<'_>,
         run: Run<'_>,
     ) -> Result<(Self, Vec<f64>)> {
-        if points.n_rows().saturating_mul(params.t) > KEEP_CODES {
-            let idk = Self::fit(params, points, run)?;
-            let scores = idk.score(points, run)?;
-            return Ok((idk, scores));
-        }
         let map = params.fit(points, run)?;
-        let codes = map.encode(points, run)?;
-        let mut embedding = Embedding::new(&map);
-        embedding.add(&codes);
-        let scores = codes.rows().map(|row| 0.0 - embedding.similarity(row)).collect();
-        Ok((Self { map, embedding }, scores))
+        let mut idk = Self { embedding: Embedding::new(&map), map };
+        let scores = idk.extend(points, run)?;
+        Ok((idk, scores))
+    }
+
+    /// Counts more rows in the partitionings that are there, and scores them by all rows so far. Pieces of any size, in
+    /// any order, give the same counts; a failure leaves them as they were.
+    pub fn extend(&mut self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        if points.n_rows().saturating_mul(self.map.t()) > KEEP_CODES {
+            self.embedding.merge(&Embedding::of(&self.map, points, run)?)?;
+            return self.score(points, run);
+        }
+        let codes = self.map.encode(points, run)?;
+        self.embedding.add(&codes);
+        Ok(codes.rows().map(|row| 0.0 - self.embedding.similarity(row)).collect())
     }
 
     /// The similarity of a point from the sum of the counts of its cells.
@@ -140,6 +129,28 @@ impl Embedding {
     /// Of no points yet.
     pub fn new(map: &IsolationMap) -> Self {
         Self { counts: vec![0; map.n_features()], points: 0 }
+    }
+
+    /// Of these points.
+    fn of(map: &IsolationMap, points: Points<'_>, run: Run<'_>) -> Result<Self> {
+        // Counts are integers, so it does not matter who has counted what.
+        let parts: Mutex<Vec<Self>> = Mutex::default();
+        map.prepare(points);
+        let rows = map.rows_together();
+        run.map("map", points.n_rows().div_ceil(rows), |chunk| {
+            let first = chunk * rows;
+            let codes = map.encode(points.slice(first..points.n_rows().min(first + rows)), run.inner())?;
+            let free = parts.lock().expect("no panic while counting").pop();
+            let mut part = free.unwrap_or_else(|| Self::new(map));
+            part.add(&codes);
+            parts.lock().expect("no panic while counting").push(part);
+            Ok(())
+        })?;
+        let mut embedding = Self::new(map);
+        for part in parts.into_inner().expect("all threads have ended") {
+            embedding.merge(&part)?;
+        }
+        Ok(embedding)
     }
 
     /// Counts more points.
@@ -288,6 +299,23 @@ mod tests {
         let (other, scores) = Idk::fit_score(&spheres(16), points.as_points(), Run::single()).unwrap();
         assert_eq!(other.embedding, idk.embedding);
         assert_eq!(scores, idk.score(points.as_points(), Run::single()).unwrap());
+    }
+
+    #[test]
+    fn more_rows_in_pieces_of_any_size_and_order_are_the_embedding_of_all_rows() {
+        let (points, idk) = fitted();
+        let more = blob_with_outlier(90, 3);
+        let mut all = points.clone();
+        more.as_points().rows().for_each(|row| all.push(row));
+        let whole = Idk::with_map(idk.map.clone(), all.as_points(), Run::single()).unwrap();
+        let mut backwards = idk.clone();
+        for piece in [70..91, 1..70, 0..1] {
+            let rows = more.as_points().slice(piece);
+            let scores = backwards.extend(rows, Run::single()).unwrap();
+            assert_eq!(scores, backwards.score(rows, Run::single()).unwrap());
+        }
+        assert_eq!(backwards.embedding, whole.embedding);
+        assert_ne!(backwards.embedding, idk.embedding);
     }
 
     /// Paper 3, Figure 4: three clusters of different spread, and 20 clustered anomalies to the right.

@@ -44,6 +44,21 @@ impl DetectorModel {
         Ok((Self { params, encoder, detector, threshold, explainer }, scores))
     }
 
+    /// Takes in more rows, encoded, and scores them by all rows so far ([`AnyDetector::extend`]). Encoder,
+    /// partitionings, threshold and reasons stay those of the fit: scores are shares of the data, so they do not grow
+    /// with it.
+    pub fn extend(&mut self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
+        self.detector.extend(points, run)
+    }
+
+    /// Rows that it was made from.
+    fn n_rows(&self) -> usize {
+        match &self.detector {
+            AnyDetector::Idk(idk) => idk.embedding().n_points() as usize,
+            _ => self.encoder.n_rows(),
+        }
+    }
+
     /// The parts of the raw columns in the oddness of encoded rows, and the names of these columns.
     pub fn explain(&self, points: Points<'_>, run: Run<'_>) -> Result<(Vec<String>, Vec<Vec<Share>>)> {
         let (names, sources) = Self::sources(&self.encoder);
@@ -54,7 +69,7 @@ impl DetectorModel {
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let mut out = ModelWriter::new(Self::KIND);
         out.put_json("parameters", &self.params);
-        out.put_json("trained_on", &json!({ "rows": self.encoder.n_rows(), "columns": self.encoder.n_columns() }));
+        out.put_json("trained_on", &json!({ "rows": self.n_rows(), "columns": self.encoder.n_columns() }));
         self.encoder.save(&mut out, "encoder");
         self.detector.save(&mut out, "detector");
         self.explainer.save(&mut out, "explainer");
@@ -140,6 +155,26 @@ mod tests {
         assert_eq!(back.detector.score(points.as_points(), Run::single()).unwrap(), scores);
         assert_eq!((back.threshold, back.explainer.clone()), (model.threshold, model.explainer));
         assert_eq!(back.to_bytes().unwrap(), bytes);
+    }
+
+    #[test]
+    fn more_rows_change_counts_alone_and_only_where_the_method_is_a_mean() {
+        let (mut many_scales, _) = model();
+        let points = many_scales.encoder.encode(&table()).unwrap();
+        let error = many_scales.extend(points.as_points(), Run::single()).unwrap_err().to_string();
+        assert_eq!(error, "a detector of kind `multi-scale` cannot take in more rows; `idk` with a number for psi can");
+        let params = DetectorParams::default().psi(Some(8)).t(20).check().unwrap();
+        let encoder = many_scales.encoder;
+        let (mut model, scores) =
+            DetectorModel::fit(&params, Contamination::Auto, encoder, points.as_points(), Run::single()).unwrap();
+        let threshold = model.threshold;
+        // The same rows once more: all shares stay.
+        assert_eq!(model.extend(points.as_points(), Run::single()).unwrap(), scores);
+        assert_eq!(model.threshold, threshold);
+        let bytes = model.to_bytes().unwrap();
+        let reader = ModelReader::parse(&bytes).unwrap();
+        assert_eq!(reader.trained_on()["rows"], 120);
+        assert_eq!(DetectorModel::load(&reader).unwrap().to_bytes().unwrap(), bytes);
     }
 
     #[test]
