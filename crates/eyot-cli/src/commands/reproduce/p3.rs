@@ -1,14 +1,17 @@
 //! What the experiments of paper 3 share: its data sets with the published AUC, and AUC over the grids of ψ.
 
 use eyot::{
-    Idk, Inne, IsolationForest, IsolationMapParams, MultiScaleParams, Norm, Partition, Points, PointsBuf, Run, Scale,
-    ScaleRule, Detector as _, roc_auc,
+    Component, Idk, Inne, IsolationForest, IsolationMapParams, MultiScaleParams, Norm, Partition, Points, PointsBuf, Run, Scale,
+    ScaleRule, Detector as _, rng_of, roc_auc,
 };
 
 use super::lab::{Lab, Targets};
 
 /// Partitionings and trees, as in the paper.
 pub(super) const T: usize = 100;
+
+/// Rows of a data set for a short answer.
+pub(super) const QUICK_ROWS: usize = 50_000;
 
 /// A data set of the paper.
 pub(super) struct Set {
@@ -60,7 +63,21 @@ impl Data {
         let Some(labelled) = lab.classes(&format!("anomaly/{file}"), Scale::MinMax)? else { return Ok(None) };
         let Targets::Classes(numbers, classes) = labelled.targets else { unreachable!("classes were asked for") };
         let anomalous = numbers.iter().map(|&class| classes.name(class) == "1").collect();
-        Ok(Some(Self { points: labelled.points, anomalous }))
+        let data = Self { points: labelled.points, anomalous };
+        Ok(Some(if lab.quick() { data.part(QUICK_ROWS) } else { data }))
+    }
+
+    /// A random part of so many rows, in their order; all if there are no more.
+    pub(super) fn part(self, most: usize) -> Self {
+        let n = self.points.n_rows();
+        if n <= most {
+            return self;
+        }
+        let mut rows: Vec<usize> = (0..n).collect();
+        rng_of(0, Component::Subset, 2).shuffle(&mut rows);
+        rows.truncate(most);
+        rows.sort_unstable();
+        Self { points: self.points.select(&rows), anomalous: rows.iter().map(|&row| self.anomalous[row]).collect() }
     }
 
     pub(super) fn points(&self) -> Points<'_> {

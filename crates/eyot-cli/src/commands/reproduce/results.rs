@@ -631,4 +631,59 @@ mod tests {
         assert_eq!(ours.shown(2), "2.00 ± 1.00");
         assert_eq!(Ours::of(vec![0.5]).shown(1), "0.5");
     }
+
+    fn results(cells: Vec<Cell>) -> Results {
+        const EXPERIMENT: Experiment =
+            Experiment { name: "p3-table2", title: "a table", measure: Measure::share("AUC"), run: |_| Ok(()) };
+        let mut results = Results::new(&EXPERIMENT);
+        results.cells = cells;
+        results
+    }
+
+    fn named(dataset: &str, method: &str) -> Cell {
+        Cell { dataset: dataset.into(), method: method.into(), ..cell(None, &[0.5]) }
+    }
+
+    #[test]
+    fn figures_on_other_data_stand_in_brackets_and_are_not_counted() {
+        let other = Cell { published: Published::from(0.9).on_other_data(), ..cell(None, &[0.5]) };
+        let results = results(vec![other, cell(0.9, &[0.5]), cell(0.9, &[0.9])]);
+        let tally = results.tally();
+        assert_eq!((tally.compared, tally.reproduced, tally.beside, tally.near), (2, 1, 1, 0));
+        let measure = Measure::share("AUC");
+        let words: Vec<String> = results.cells.iter().map(|cell| cell.beside(measure)).collect();
+        assert_eq!(words, ["0.500 / (0.9)", "0.500 / 0.9 ✗", "0.900 / 0.9"]);
+    }
+
+    #[test]
+    fn what_differs_has_the_most_particular_reason() {
+        let mut results = results(vec![cell(0.9, &[0.5])]);
+        assert_eq!(results.tally().explained, 0);
+        let reason = |methods: &[&str], why: &str| Reason {
+            datasets: vec![],
+            methods: methods.iter().map(|&method| method.to_owned()).collect(),
+            why: why.to_owned(),
+        };
+        results.reasons = vec![reason(&[], "in general"), reason(&["idk"], "for idk"), reason(&["inne"], "for inne")];
+        assert_eq!(results.tally().explained, 1);
+        assert_eq!(results.differing().unwrap().rows[0][4], "for idk");
+    }
+
+    #[test]
+    fn sets_with_other_methods_have_tables_of_their_own() {
+        let full = ["a", "b"].map(|set| ["x", "y"].map(|method| named(set, method))).concat();
+        let grids = results(full.clone()).glance();
+        assert_eq!((grids.len(), grids[0].columns.join(" ")), (1, "data x y".to_owned()));
+        let sweep: Vec<Cell> = (0..9).map(|at| named("all", &format!("psi {at}"))).collect();
+        let grids = results([full, sweep].concat()).glance();
+        assert_eq!(grids.len(), 2);
+        // One set with many methods is turned.
+        assert_eq!((grids[1].columns.join(" "), grids[1].rows.len()), ("method all".to_owned(), 9));
+    }
+
+    #[test]
+    fn a_bar_in_a_name_does_not_end_a_cell_of_markdown() {
+        let grid = Grid { columns: vec!["a|b".into()], rows: vec![vec!["c".into()]] };
+        assert_eq!(grid.to_markdown(), "| a\\|b |\n| --- |\n| c |\n");
+    }
 }

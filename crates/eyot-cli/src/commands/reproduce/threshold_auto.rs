@@ -45,7 +45,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     }
     for set in &SETS {
         let Some(data) = Data::load(lab, set.file)? else { continue };
-        compare(lab, set.name, &[part(data)])?;
+        compare(lab, set.name, &[data.part(MOST_ROWS)])?;
     }
     Ok(())
 }
@@ -130,19 +130,6 @@ fn best_f1(scores: &[f64], anomalous: &[bool]) -> f64 {
         best = best.max(2.0 * hits / (all + at as f64 + 1.0));
     }
     best
-}
-
-/// At most [`MOST_ROWS`] rows, evenly spaced.
-fn part(data: Data) -> Data {
-    let n = data.points.n_rows();
-    if n <= MOST_ROWS {
-        return data;
-    }
-    let mut rows: Vec<usize> = (0..n).collect();
-    rng_of(0, Component::Subset, 2).shuffle(&mut rows);
-    rows.truncate(MOST_ROWS);
-    rows.sort_unstable();
-    Data { points: data.points.select(&rows), anomalous: rows.iter().map(|&row| data.anomalous[row]).collect() }
 }
 
 /// Three clusters of different width, and anomalies of one kind.
