@@ -1,6 +1,7 @@
 //! Stage 1, what comes in: a [`Table`] of raw columns, and [`Points`], the finite numbers that methods see.
 
 mod bag;
+mod distinct;
 mod encoder;
 mod features;
 mod label;
@@ -8,6 +9,7 @@ mod points;
 mod table;
 
 pub use bag::Bags;
+pub(crate) use distinct::Distinct;
 pub use encoder::{
     ArrayPlan, EncodeCounts, Encoded, Encoder, EncoderFit, EncoderParams, InputKind, LeftOut, Missing, Note, RawArray,
     RawRows, RawValues, Roles, Scale,

@@ -26,7 +26,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Points, PointsBuf, Row, Values};
+use crate::data::{Distinct, Points, PointsBuf, Row, Values};
 use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part, expect_len};
 use crate::parallel::Run;
@@ -315,9 +315,16 @@ impl IsolationMap {
         Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() })
     }
 
-    /// The codes of all rows.
+    /// The codes of all rows; where many repeat, each is searched for once.
     pub fn encode(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
         self.check_width(points)?;
+        match Distinct::of(points) {
+            Some(distinct) => Ok(self.encode_each(distinct.rows(), run)?.gather(distinct.of_row())),
+            None => self.encode_each(points, run),
+        }
+    }
+
+    fn encode_each(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
         self.prepare(points);
         let together = self.rows_together();
@@ -428,7 +435,7 @@ impl IsolationMap {
     }
 
     /// Calls `put(row, i, cell)` for every row and partitioning, in no particular order.
-    fn cells_of(&self, points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
+    fn cells_of(&self, points: Points<'_>, put: impl FnMut(usize, usize, Cell)) {
         match &self.cells {
             Cells::Voronoi(centres) => centres.cells(points, Want::Nearest, put),
             Cells::Spheres { centres, squared_radii } => {
@@ -500,6 +507,24 @@ impl Persist for IsolationMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_repeat_have_the_codes_they_have_alone() {
+        let rows: Vec<[f64; 2]> = (0..1500).map(|i| [f64::from(i % 400), f64::from(i % 400 % 17)]).collect();
+        let points = PointsBuf::from_rows(&rows).unwrap();
+        for partition in [Partition::Voronoi, Partition::Sphere, Partition::Tree] {
+            let params = IsolationMapParams::default().partition(partition).psi(16).t(5).check().unwrap();
+            let map = params.fit(points.as_points(), Run::single()).unwrap();
+            assert!(Distinct::of(points.as_points()).is_some());
+            let codes = map.encode(points.as_points(), Run::threads(2)).unwrap();
+            let mut alone = vec![0; 5];
+            for row in 0..1500 {
+                map.encode_row(points.row(row), &mut alone);
+                let together: Vec<Cell> = (0..5).map(|i| codes.row(row).cell(i)).collect();
+                assert_eq!(together, alone, "{partition:?}, row {row}");
+            }
+        }
+    }
 
     /// The cell of a row by the definition alone: samples by sorting all keys, plain loops, no blocks, no bounds.
     fn oracle(params: &IsolationMapParams, points: Points<'_>, x: Row<'_>, i: usize) -> Cell {

@@ -135,6 +135,21 @@ impl Codes {
         &mut self.store
     }
 
+    /// The points of these numbers, in this order.
+    pub(crate) fn gather(&self, rows: &[u32]) -> Self {
+        fn gathered<C: Copy>(cells: &[C], t: usize, rows: &[u32]) -> Vec<C> {
+            let mut out = Vec::with_capacity(rows.len() * t);
+            rows.iter().for_each(|&row| out.extend_from_slice(&cells[row as usize * t..][..t]));
+            out
+        }
+        let store = match &self.store {
+            CodeStore::U8(cells) => CodeStore::U8(gathered(cells, self.t, rows)),
+            CodeStore::U16(cells) => CodeStore::U16(gathered(cells, self.t, rows)),
+            CodeStore::U32(cells) => CodeStore::U32(gathered(cells, self.t, rows)),
+        };
+        Self { t: self.t, psi: self.psi, store }
+    }
+
     /// The codes of one point.
     ///
     /// # Panics
