@@ -8,6 +8,7 @@ mod rows;
 mod run;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -42,13 +43,14 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
         results.machine = machine::facts(&bench)?;
         for (name, row) in ROWS {
             if wanted.is_empty() || wanted.contains(&name) {
-                say(&format!("bench: {name}"));
+                let start = Instant::now();
                 // Others go on; what this row has is kept.
                 if let Err(error) = row(&bench, &mut results) {
                     say(&format!("bench: {name}: {error:#}"));
                     failures.push(format!("{name}: {error:#}"));
                 }
                 results.save(&file)?;
+                say(&format!("bench: {name} took {:.0} s", start.elapsed().as_secs_f64()));
             }
         }
     }
@@ -58,6 +60,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     step(&program, &["plots", &file.to_string_lossy(), &plots.to_string_lossy()], &[])?;
     let page = out.join("benchmarks.md");
     std::fs::write(&page, report::markdown(&results))?;
+    for line in report::lines(&results) {
+        say(&line);
+    }
     say(&format!("bench: {}", page.display()));
     if !failures.is_empty() {
         bail!("these rows are not complete:\n{}", failures.join("\n"));

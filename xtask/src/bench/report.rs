@@ -26,6 +26,15 @@ struct Line {
     met: Met,
 }
 
+/// The first table as lines for a terminal.
+pub(super) fn lines(results: &Results) -> Vec<String> {
+    let line = |Line { work, against, asked, measured, met }: Line| {
+        let measured = if measured.is_empty() { String::new() } else { format!(" {measured};") };
+        format!("{work}; against {against}: asked {asked};{measured} met: {}", word(met).trim_matches('*'))
+    };
+    summary(results).into_iter().map(line).collect()
+}
+
 /// The whole page.
 pub(super) fn markdown(results: &Results) -> String {
     let mut page = String::from(HEAD);
