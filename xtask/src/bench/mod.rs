@@ -8,6 +8,7 @@ mod rows;
 mod run;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
@@ -35,24 +36,36 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let out = if small { root.join("target/bench/small") } else { root.join("docs") };
     std::fs::create_dir_all(&out)?;
     let file = out.join("benchmarks.json");
-    let mut results = Results::open(&file)?;
+    let (mut results, mut failures) = (Results::open(&file)?, Vec::new());
     step("cargo", &["build", "--release", "--package", "eyot-cli", "--package", "eyot-bench"], &[])?;
     if !report {
         let bench = Bench::new(root, data, if small { Sizes::SMALL } else { Sizes::FULL })?;
         results.machine = machine::facts(&bench)?;
         for (name, row) in ROWS {
             if wanted.is_empty() || wanted.contains(&name) {
-                say(&format!("bench: {name}"));
-                row(&bench, &mut results).with_context(|| format!("row `{name}`"))?;
+                let start = Instant::now();
+                // Others go on; what this row has is kept.
+                if let Err(error) = row(&bench, &mut results) {
+                    say(&format!("bench: {name}: {error:#}"));
+                    failures.push(format!("{name}: {error:#}"));
+                }
                 results.save(&file)?;
+                say(&format!("bench: {name} took {:.0} s", start.elapsed().as_secs_f64()));
             }
         }
     }
+    results.save(&file)?;
     let program = root.join("target/release/eyot-bench").to_string_lossy().into_owned();
     let plots = out.join("benchmarks");
     step(&program, &["plots", &file.to_string_lossy(), &plots.to_string_lossy()], &[])?;
     let page = out.join("benchmarks.md");
     std::fs::write(&page, report::markdown(&results))?;
+    for line in report::lines(&results) {
+        say(&line);
+    }
     say(&format!("bench: {}", page.display()));
+    if !failures.is_empty() {
+        bail!("these rows are not complete:\n{}", failures.join("\n"));
+    }
     Ok(())
 }
