@@ -201,7 +201,7 @@ impl<'a> Lab<'a> {
     }
 
     /// The table of a data set, for example `anomaly/http`; `None`, and a note, if it is not there, not asked for, or
-    /// not readable.
+    /// not readable. Only its first rows if nothing is to be computed.
     pub(super) fn table(&mut self, set: &str) -> anyhow::Result<Option<Table>> {
         let short = set.rsplit('/').next().unwrap_or(set);
         let base = short.split('.').next().unwrap_or(short);
@@ -216,7 +216,7 @@ impl<'a> Lab<'a> {
             self.current().skipped.push(short.to_owned());
             return Ok(None);
         };
-        match self.job.timed(Phase::Read, || found.read()) {
+        match self.job.timed(Phase::Read, || found.read(self.cached)) {
             Ok(table) => Ok(Some(table)),
             Err(error) => {
                 self.note(format!("skipped {short}: {error:#}"));

@@ -116,8 +116,10 @@ fn run_dual(lab: &mut Lab<'_>) -> anyhow::Result<()> {
                 prequential(&mut learner, points.as_points(), &targets, lab.single(), |_, _, _| ())?;
                 let total = start.elapsed().as_secs_f64();
                 let kept = learner.n_kept().map_or_else(String::new, |kept| format!(", {kept} support vectors"));
-                let share = 100.0 * (total - mapping).max(0.0) / total;
-                Ok(Ours::of(vec![total]).with(format!("{} points, {share:.0} % of it outside the map{kept}", points.n_rows())))
+                let share = 100.0 * (total - mapping) / total;
+                let share = if share < 1.0 { "less than 1".to_owned() } else { format!("{share:.0}") };
+                Ok(Ours::of(vec![total])
+                    .with(format!("{} points, {share} % of it outside the map{kept}", points.n_rows())))
             })?;
             seconds.push(ours.mean());
         }

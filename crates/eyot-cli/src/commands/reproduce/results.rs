@@ -573,7 +573,15 @@ pub(super) fn save(all: &[Results], folder: &Path, options: &str) -> anyhow::Res
         }
         for results in of_paper(paper) {
             let Experiment { name, title, .. } = results.experiment;
-            links.push((*name, format!("{name}: {title}")));
+            let tally = results.tally();
+            let mut words = format!("{name}: {title}");
+            if tally.compared > 0 {
+                let _ = write!(words, "; {} of {} figures", tally.reproduced, tally.compared);
+            }
+            if tally.claims > 0 {
+                let _ = write!(words, "; {} of {} claims", tally.hold, tally.claims);
+            }
+            links.push((*name, words));
             contents.rows.push(line(format!("[{name}](#{name}): {title}"), results.tally()));
         }
     }
