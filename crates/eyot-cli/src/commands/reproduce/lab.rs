@@ -184,7 +184,13 @@ impl<'a> Lab<'a> {
     /// What the paper says about this experiment, whether it holds here (`None` if that cannot be said), and what is
     /// found here.
     pub(super) fn claim(&mut self, says: impl Into<String>, holds: impl Into<Option<bool>>, found: impl Into<String>) {
-        let claim = Claim { says: says.into(), holds: holds.into(), found: found.into() };
+        let claim = Claim { says: says.into(), holds: holds.into(), found: found.into(), other_data: false };
+        self.current().claims.push(claim);
+    }
+
+    /// The same where the paper's data is not at hand, so that the claim is put to a stand-in and is not counted.
+    pub(super) fn claim_on_stand_in(&mut self, says: impl Into<String>, holds: bool, found: impl Into<String>) {
+        let claim = Claim { says: says.into(), holds: Some(holds), found: found.into(), other_data: true };
         self.current().claims.push(claim);
     }
 
