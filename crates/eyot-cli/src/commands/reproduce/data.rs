@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use eyot::{Column, PointsBuf, Row, SparseRow, Table, TableColumn, permutation};
-use eyot_io::{Format, ReadOptions, Source, read_table};
+use eyot_io::{Format, ReadOptions, Source, open, read_table};
 
 /// Endings of data files, in the order in which they are looked for.
 const ENDINGS: [&str; 9] = ["parquet", "svm.zst", "svm", "csv", "csv.gz", "npy", "arrow", "libsvm", "svm.gz"];
 /// Endings that a public file may have besides none.
 const PACKED: [&str; 3] = ["", ".gz", ".zst"];
+
+/// Rows that tell what a data set is like where nothing is computed.
+const HEAD_ROWS: usize = 1000;
 
 /// A public file and how it becomes a table like ours.
 struct Public {
@@ -148,16 +151,30 @@ impl Shelf {
 }
 
 impl Found {
-    pub(super) fn read(&self) -> anyhow::Result<Table> {
-        let mut source = Source::new(&self.path);
+    /// The whole table, or its first rows alone.
+    pub(super) fn read(&self, head: bool) -> anyhow::Result<Table> {
         let name = || self.path.display().to_string();
-        let Some(shape) = self.shape else { return Ok(read_table(&mut source, &ReadOptions::default())?) };
-        let options = match shape {
-            Shape::Sparse | Shape::Times(_) | Shape::Train(_) | Shape::Test(_) => ReadOptions::default().format(Format::Svmlight),
-            Shape::Target(_) => ReadOptions::default().format(Format::Csv),
-            Shape::Last | Shape::Second | Shape::Molecules => ReadOptions::default().format(Format::Csv).header(false),
+        let options = match self.shape {
+            None => ReadOptions::default(),
+            Some(Shape::Sparse | Shape::Times(_) | Shape::Train(_) | Shape::Test(_)) => {
+                ReadOptions::default().format(Format::Svmlight)
+            }
+            Some(Shape::Target(_)) => ReadOptions::default().format(Format::Csv),
+            Some(Shape::Last | Shape::Second | Shape::Molecules) => {
+                ReadOptions::default().format(Format::Csv).header(false)
+            }
         };
-        shaped(read_table(&mut source, &options)?, shape).with_context(name)
+        let mut source = Source::new(&self.path);
+        let table = if head {
+            let mut reader = open(&mut source, &options.batch_rows(HEAD_ROWS))?;
+            reader.next_batch()?.with_context(name)?
+        } else {
+            read_table(&mut source, &options)?
+        };
+        match self.shape {
+            None => Ok(table),
+            Some(shape) => shaped(table, shape).with_context(name),
+        }
     }
 }
 
@@ -228,18 +245,19 @@ mod tests {
     #[test]
     fn public_names_are_found_in_the_folder_and_in_its_folders() {
         let (_folder, shelf) = shelf(&[("a9a", "+1 3:1\n-1 1:1\n"), ("libsvm/a9a.t", "-1 2:1\n"), ("uci/CASP.csv", "RMSD,F1\n2.5,1\n3,4\n")]);
-        let table = shelf.find("online/a9a.train").unwrap().read().unwrap();
+        let table = shelf.find("online/a9a.train").unwrap().read(false).unwrap();
         assert_eq!((table.n_rows, label(&table)), (2, &Column::Numbers(vec![1.0, -1.0])));
-        assert_eq!(shelf.find("online/a9a.test").unwrap().read().unwrap().n_rows, 1);
-        let table = shelf.find("online/casp").unwrap().read().unwrap();
+        assert_eq!(shelf.find("online/a9a.test").unwrap().read(false).unwrap().n_rows, 1);
+        let table = shelf.find("online/casp").unwrap().read(false).unwrap();
         assert_eq!(label(&table), &Column::Numbers(vec![2.5, 3.0]));
         assert!(shelf.find("online/ijcnn1.train").is_none());
+        assert_eq!(shelf.find("online/a9a.train").unwrap().read(true).unwrap().n_rows, 2);
     }
 
     #[test]
     fn our_own_layout_goes_before_public_names() {
         let (_folder, shelf) = shelf(&[("a9a", "+1 3:1\n-1 1:1\n"), ("online/a9a.train.svm", "1 1:1\n")]);
-        assert_eq!(shelf.find("online/a9a.train").unwrap().read().unwrap().n_rows, 1);
+        assert_eq!(shelf.find("online/a9a.train").unwrap().read(false).unwrap().n_rows, 1);
     }
 
     #[test]
@@ -249,13 +267,13 @@ mod tests {
             ("mnist.scale", "3 1:0.2 4:1\n5 2:0.4\n"),
             ("news20.binary", "1 1:1\n-1 2:1\n"),
         ]);
-        let table = shelf.find("online/covtype").unwrap().read().unwrap();
+        let table = shelf.find("online/covtype").unwrap().read(false).unwrap();
         assert_eq!(label(&table), &Column::Numbers(vec![1.0, -1.0]));
-        let table = shelf.find("online/mnist.train").unwrap().read().unwrap();
+        let table = shelf.find("online/mnist.train").unwrap().read(false).unwrap();
         assert_eq!(table.sparse.unwrap().row(0).nonzeros().collect::<Vec<_>>(), [(0, 51.0), (3, 255.0)]);
         // Fewer rows than are for training: all of them are.
-        assert_eq!(shelf.find("online/news20.train").unwrap().read().unwrap().n_rows, 2);
-        assert_eq!(shelf.find("online/news20.test").unwrap().read().unwrap().n_rows, 0);
+        assert_eq!(shelf.find("online/news20.train").unwrap().read(false).unwrap().n_rows, 2);
+        assert_eq!(shelf.find("online/news20.test").unwrap().read(false).unwrap().n_rows, 0);
     }
 
     #[test]

@@ -56,7 +56,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         let ends = |curve: &[[f64; 2]]| [curve[0][1], curve[curve.len() - 1][1]];
         let ([first, last], [_, nogd]) = (ends(&curves[0]), ends(&curves[1]));
         if (first + last + nogd + ogd).is_finite() {
-            lab.claim(
+            lab.claim_on_stand_in(
                 "IK-OGD gains by a larger t and comes to the level of OGD, NOGD stays below both",
                 last > first && last + 0.02 >= ogd && nogd < last,
                 format!("{name}: IK-OGD goes from {first:.3} to {last:.3}, NOGD ends at {nogd:.3}, OGD has {ogd:.3}"),

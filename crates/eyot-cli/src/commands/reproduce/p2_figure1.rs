@@ -69,13 +69,13 @@ fn sweep(lab: &mut Lab<'_>, name: &str, set: Set) -> anyhow::Result<()> {
     let at = |curve: &[[f64; 2]], d: f64| curve.iter().find(|point| point[0] == d).map_or(f64::NAN, |point| point[1]);
     let (small, large) = (at(&curves[0], 20.0), at(&curves[1], 1600.0));
     if (small + large).is_finite() {
-        lab.claim(
+        lab.claim_on_stand_in(
             "RRF with 20 frequencies makes fewer mistakes than FOGD with 1,600 (on cod-rna)",
             small < large,
             format!("{name}: {small:.2} % against {large:.2} %"),
         );
         let [first, last] = [curves[0][0][1], curves[0][curves[0].len() - 1][1]];
-        lab.claim(
+        lab.claim_on_stand_in(
             "the error of RRF falls as D grows, its time grows",
             last < first,
             format!("{name}: from {first:.2} % at D = {} to {last:.2} % at D = {}", sizes[0][0], sizes[0][sizes[0].len() - 1]),

@@ -67,7 +67,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             let ours = lab.cell("airlines_nyc13, minutes", name, published, |lab| passes(lab, &params(name, AIRLINES), &set, part, (3, 1.0)))?;
             means.push((name, ours.mean()));
         }
-        claim(lab, "airlines (asked of its stand-in)", &means);
+        claim(lab, "airlines_nyc13", &means);
         lab.note(
             "airlines_nyc13 stands in for airlines: 273,853 flights from New York in 2013 instead of 5,929,413 of 2008, arrival \
              instead of departure delay",
@@ -82,11 +82,13 @@ fn claim(lab: &mut Lab<'_>, name: &str, means: &[(&str, f64)]) {
         of.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
     };
     let (Some(rrf), Some(rival)) = (best(true), best(false)) else { return };
-    lab.claim(
-        format!("RRF has the least error of all methods on {name}"),
-        rrf.1 < rival.1,
-        format!("{} {:.3}, the best of the others {} {:.3}", rrf.0, rrf.1, rival.0, rival.1),
-    );
+    let found = format!("{name}: {} {:.3}, the best of the others {} {:.3}", rrf.0, rrf.1, rival.0, rival.1);
+    let says = "RRF has the least error of all methods";
+    if name == "casp" {
+        lab.claim(says, rrf.1 < rival.1, found);
+    } else {
+        lab.claim_on_stand_in(says, rrf.1 < rival.1, found);
+    }
 }
 
 fn casp(lab: &mut Lab<'_>, points: eyot::PointsBuf, values: &[f64]) -> anyhow::Result<()> {

@@ -45,18 +45,18 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         }
     }
     let [ours, svm] = means;
-    lab.claim(
+    lab.claim_on_stand_in(
         "K_I finds the points around all three clusters, whatever their width (similarity below 0.75), and gives the clustered \
          anomalies less than 0.25",
         ours[..3].iter().all(|&fringe| fringe < 0.75) && ours[4] < 0.25,
         format!("fringes have {:.2}, {:.2} and {:.2}, the anomalies {:.2}", ours[0], ours[1], ours[2], ours[4]),
     );
-    lab.claim(
+    lab.claim_on_stand_in(
         "the one-class SVM does not find all points around clusters, for they are nearly as similar as the middles",
         svm[..3].iter().any(|&fringe| fringe > 0.75),
         format!("fringes have {:.2}, {:.2} and {:.2}, middles {:.2}", svm[0], svm[1], svm[2], svm[3]),
     );
-    lab.claim(
+    lab.claim_on_stand_in(
         "the one-class SVM gives the clustered anomalies higher similarities than many points at the fringe of clusters",
         svm[..3].iter().any(|&fringe| fringe < svm[4]),
         format!("the anomalies have {:.2} in the mean, on data and with a bandwidth of our own", svm[4]),

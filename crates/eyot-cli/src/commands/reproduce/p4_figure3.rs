@@ -44,7 +44,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     }
     lab.figure("p4-figure3", chart.figure());
     let wins = (0..shares.len()).filter(|&at| curves[1..].iter().all(|curve| curve[at][1] <= curves[0][at][1])).count();
-    lab.claim(
+    lab.claim_on_stand_in(
         "ISK has the best accuracy at every share of the training set, and a high one with a tenth of it",
         wins == shares.len(),
         format!("on generated bags ISK is at the top at {wins} of {} shares, with {:.3} at a tenth", shares.len(), curves[0][0][1]),

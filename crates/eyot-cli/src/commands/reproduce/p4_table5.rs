@@ -89,7 +89,7 @@ fn compare(lab: &mut Lab<'_>, name: &str, of: &Benchmark, published: [Option<f64
     })?;
     let times = kernel.mean() / feature_map.mean();
     if times.is_finite() {
-        lab.claim(
+        lab.claim_on_stand_in(
             "ISK as a feature map is much faster than as a kernel (27 times on Speaker)",
             times > 2.0,
             format!("{name}: {times:.1} times faster in total"),

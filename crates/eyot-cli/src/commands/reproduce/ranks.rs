@@ -33,10 +33,14 @@ pub(super) fn compare(
     ));
     let half = vec![ranks.critical_difference / 2.0; names.len()];
     let bars = Bars::new(format!("Average ranks of {kind}"), names)
-        .x("average rank, 1 is best; methods whose whiskers do not meet differ significantly")
+        .x("average rank, 1 is best")
         .series_with_errors("average rank", &means, &half)
         .size(520.0, 90.0 + 26.0 * means.len() as f64)
-        .about(format!("Average ranks over {} data sets, with half the critical difference to both sides.", complete.len()))
+        .about(format!(
+            "Average ranks over {} data sets, with half the critical difference to both sides: methods whose whiskers do not \
+             meet differ significantly.",
+            complete.len()
+        ))
         .lying();
     lab.figure(name, bars.figure());
     Some(ranks)

@@ -151,6 +151,8 @@ pub(super) struct Claim {
     pub(super) says: String,
     pub(super) holds: Option<bool>,
     pub(super) found: String,
+    /// Whether it is put to other data than the paper's.
+    pub(super) other_data: bool,
 }
 
 impl Claim {
@@ -158,6 +160,8 @@ impl Claim {
     fn words(&self, of_paper: bool) -> String {
         let who = if of_paper { "The paper says" } else { "Asked" };
         let verdict = match self.holds {
+            Some(true) if self.other_data => "Holds on a stand-in",
+            Some(false) if self.other_data => "Does not hold on a stand-in",
             Some(true) if of_paper => "Holds here",
             Some(false) if of_paper => "Does not hold here",
             Some(true) => "Yes",
@@ -302,8 +306,9 @@ impl Results {
             }
         }
         if self.is_of_paper() {
-            tally.claims = self.claims.iter().filter(|claim| claim.holds.is_some()).count();
-            tally.hold = self.claims.iter().filter(|claim| claim.holds == Some(true)).count();
+            let counted = || self.claims.iter().filter(|claim| !claim.other_data);
+            tally.claims = counted().filter(|claim| claim.holds.is_some()).count();
+            tally.hold = counted().filter(|claim| claim.holds == Some(true)).count();
         }
         tally
     }
@@ -573,7 +578,15 @@ pub(super) fn save(all: &[Results], folder: &Path, options: &str) -> anyhow::Res
         }
         for results in of_paper(paper) {
             let Experiment { name, title, .. } = results.experiment;
-            links.push((*name, format!("{name}: {title}")));
+            let tally = results.tally();
+            let mut words = format!("{name}: {title}");
+            if tally.compared > 0 {
+                let _ = write!(words, "; {} of {} figures", tally.reproduced, tally.compared);
+            }
+            if tally.claims > 0 {
+                let _ = write!(words, "; {} of {} claims", tally.hold, tally.claims);
+            }
+            links.push((*name, words));
             contents.rows.push(line(format!("[{name}](#{name}): {title}"), results.tally()));
         }
     }
