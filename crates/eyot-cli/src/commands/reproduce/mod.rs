@@ -9,6 +9,7 @@ mod results;
 mod batch;
 mod drift;
 mod online;
+mod online_grid;
 mod p1_figure2;
 mod p1_table5;
 mod p1_table7;
@@ -61,6 +62,7 @@ const EXPERIMENTS: &[Experiment] = &[
     psi_auto::EXPERIMENT,
     threshold_auto::EXPERIMENT,
     drift::EXPERIMENT,
+    online_grid::EXPERIMENT,
 ];
 
 /// A table or figure of a paper.

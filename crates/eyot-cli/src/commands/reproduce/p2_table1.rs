@@ -27,7 +27,7 @@ type Line = (&'static str, f64, f64, LearnerParams);
 fn lines() -> [Line; 14] {
     let of = |method| LearnerParams::default().method(method);
     let budget = |method| of(method).budget(Some(BUDGET));
-    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(FREQUENCIES));
+    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(FREQUENCIES)).log_width(Some(0.0));
     let nogd = budget(Method::Nogd).rank(Some(BUDGET / 5));
     [
         ("Perceptron", 12.85, 0.09, of(Method::Perceptron)),
@@ -44,6 +44,18 @@ fn lines() -> [Line; 14] {
         ("DualSGD", 8.35, 0.20, of(Method::DualSgd)),
         ("RRF-Logit", 4.16, 0.28, rrf(OnlineLoss::Logistic)),
         ("RRF-Hinge", 3.68, 0.17, rrf(OnlineLoss::Hinge)),
+    ]
+}
+
+/// Some with the rates of their authors' examples instead of those of the paper's grid; what is published again.
+fn package_lines() -> [(&'static str, (Option<f64>, Option<f64>), LearnerParams); 3] {
+    let of = |method| LearnerParams::default().method(method);
+    let dualsgd = of(Method::DualSgd).loss(Some(OnlineLoss::Logistic)).lambda(Some(2.0 / 35_000.0)).compat(true);
+    let one = AnyKernel::Gaussian(Gaussian { gamma: 1.0 });
+    [
+        ("BOGD, η = 0.2", (Some(10.87), Some(0.18)), of(Method::Bogd).budget(Some(BUDGET)).eta(Some(0.2))),
+        ("BPAS, C = 1", (Some(10.68), Some(0.05)), of(Method::Bpas).budget(Some(BUDGET)).c(Some(1.0))),
+        ("DualSGD, its authors' example", (Some(8.35), Some(0.20)), dualsgd.kernel(Some(one))),
     ]
 }
 
@@ -68,6 +80,11 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             tuned.push((name, ours));
         }
     }
+    for (name, published, params) in package_lines() {
+        let kernel = params.kernel.unwrap_or(gaussian);
+        let contestant = Contestant { name: name.into(), published, params: params.kernel(Some(kernel)) };
+        prequential_cell(lab, "ijcnn1", &contestant, &set, (3, 100.0))?;
+    }
     for (name, _, _, params) in lines().into_iter().filter(|line| line.3.method != Method::Rrf) {
         let contestant = Contestant { name: format!("{name}, γ tuned"), published: (None, None), params };
         tuned.push((name, prequential_cell(lab, "ijcnn1", &contestant, &set, (3, 100.0))?.mean()));
@@ -78,6 +95,12 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         "σ = 8, γ = 1/128 is the Gaussian width of the package that the baselines come from; the paper says that γ was \
          tuned, so both are measured. η, λ and C are tuned over the paper's grids on a random tenth of the stream in \
          both parts",
+    );
+    lab.note(
+        "always saying the more frequent class makes 9.57 % mistakes on this stream: the published OGD, NOGD, BPAS, BOGD and \
+         Projectron++ make more, so that their rates cannot be the best of any grid that holds small ones, with which they \
+         come to that share. At the rates of the examples of the packages (BOGD η = 0.2; DualSGD γ = 1, logistic loss, \
+         100 points, 200 frequencies, λ = 2/35,000) they come near the published figures",
     );
     Ok(())
 }
