@@ -62,7 +62,8 @@ impl Course<'_> {
         let started = Instant::now();
         let init = self.init.min(order.len());
         let initial = self.points.select(&order[..init]);
-        let learner = params.clone().check()?.start(initial.as_points(), run)?;
+        let wanted = self.targets.select(&order[..init]);
+        let learner = params.clone().check()?.begin(initial.as_points(), &wanted, run)?;
         let starting = started.elapsed();
         let mut learner = Timed { learner, mapping: AtomicU64::new(0) };
         let mut curve = Curve::new(order.len(), params.regress);
@@ -74,8 +75,7 @@ impl Course<'_> {
                 })?;
             }
         } else {
-            let targets = self.targets.select(&order[..init]);
-            prequential(&mut learner, initial.as_points(), &targets, run, |_, _, _| ())?;
+            prequential(&mut learner, initial.as_points(), &wanted, run, |_, _, _| ())?;
             for rows in order[init..].chunks(self.block) {
                 let (points, targets) = (self.points.select(rows), self.targets.select(rows));
                 blocks(&mut learner, points.as_points(), &targets, self.block, run, |tally| curve.add_tally(tally))?;

@@ -1,7 +1,7 @@
 //! What is read and what its columns mean.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use eyot::{Checked, Encoder, EncoderParams, Missing, Roles, Scale, Table, TableColumn};
@@ -155,13 +155,18 @@ impl DataArgs {
         Cow::Owned(table)
     }
 
+    /// What messages call the data.
+    pub(crate) fn name(&self) -> String {
+        if self.data == Path::new("-") { "stdin".into() } else { self.data.display().to_string() }
+    }
+
     /// The name of the column to predict: the one given, or the label of svmlight.
     pub(crate) fn target_name(&self, table: &Table) -> anyhow::Result<String> {
         match &self.target {
             Some(name) => Ok(name.clone()),
             None if table.sparse.is_some() => Ok("label".into()),
             None => {
-                let message = format!("{}: --target must name the column to predict", self.data.display());
+                let message = format!("{}: --target must name the column to predict", self.name());
                 let known: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).take(20).collect();
                 Err(Usage::new(message).hint(format!("the columns are {}", known.join(", "))).into())
             }
@@ -173,7 +178,7 @@ impl DataArgs {
         let name = self.target_name(table)?;
         let found = table.columns.iter().find(|column| column.name == name);
         let absent = || eyot_io::Error::NoColumn {
-            file: self.data.display().to_string(),
+            file: self.name(),
             column: name.clone(),
             known: table.columns.iter().map(|column| column.name.clone()).collect(),
         };

@@ -26,8 +26,8 @@ pub(crate) struct LearnerArgs {
 
     /// Rate of learning, η [default: the method's own]
     ///
-    /// ik-ogd, ogd and nogd: 0.5. rrf and fogd, whose features are not normalised: 0.005 and 0.003. With the squared
-    /// loss, ik-ogd needs a rate below 2.
+    /// ik-ogd, ogd and nogd: 0.5. rrf and fogd, whose features are not normalised: 0.005 and 0.003. adaraker: 16, divided
+    /// by the root of the length of an interval. With the squared loss, ik-ogd needs a rate below 2.
     #[arg(long, value_name = "F")]
     eta: Option<f64>,
 
@@ -72,7 +72,9 @@ pub(crate) struct LearnerArgs {
           value_parser = AnyKernel::NAMES)]
     kernel: String,
 
-    /// γ of the kernel [default: 1; laplacian: ln ψ / columns; polynomial: 1 / columns]
+    /// γ of the kernel [default: by the spread of the first rows; laplacian: ln ψ / columns; polynomial: 1 / columns]
+    ///
+    /// The Gaussian's is one over the sum of the variances of the columns; rrf begins with the same width.
     #[arg(long, value_name = "F")]
     gamma: Option<f64>,
 

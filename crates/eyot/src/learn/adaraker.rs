@@ -33,8 +33,9 @@ params! {
         loss: OnlineLoss = OnlineLoss::Logistic,
         /// Errors of numbers within it count as none.
         epsilon: f64 = 0.0,
-        /// η₀; an interval of length L has the rate min(½, η₀/√L).
-        eta: f64 = 1.0,
+        /// η₀; an interval of length L has the rate min(½, η₀/√L). Features have length 1: with η₀ = 1 no interval would
+        /// learn anything before it ends, unless it is hundreds of thousands of points long.
+        eta: f64 = 16.0,
         /// Decay λ of the weights.
         lambda: f64 = 1e-3,
         /// As the authors' code; see [`AdaRaker`].
@@ -112,7 +113,7 @@ impl Persist for Instances {
 
 /// The learner.
 ///
-/// With `compat` it does what the authors' code does: features without 1/√D, rows of frequencies as long as one normal
+/// With `compat` it does what the authors' code does: η₀ = 1 and features without 1/√D, rows of frequencies as long as one normal
 /// draw, votes that follow the count of mistakes (u ← u·½^ℓ + 10⁻⁴; h ← h·½^((ℓ − middle)/half the range) + 10⁻¹⁰), and
 /// only the vote of an instance starts afresh with its interval.
 #[derive(Debug, Clone)]
@@ -139,7 +140,8 @@ impl Checked<AdaRakerParams> {
 
 impl AdaRaker {
     fn rate(&self, level: usize) -> f64 {
-        (self.params.eta / 2f64.powf(level as f64).sqrt()).min(0.5)
+        let eta = if self.params.compat { 1.0 } else { self.params.eta };
+        (eta / 2f64.powf(level as f64).sqrt()).min(0.5)
     }
 
     fn width(&self) -> usize {
@@ -376,7 +378,7 @@ mod tests {
     #[test]
     fn one_kernel_in_its_first_interval_is_linear_descent_on_its_features() {
         let points = stream(40);
-        let params = AdaRakerParams::default().kernels(1).first_exponent(0).lambda(0.0).check().unwrap();
+        let params = AdaRakerParams::default().kernels(1).first_exponent(0).lambda(0.0).eta(1.0).check().unwrap();
         let map = &params.maps(2)[0];
         let mut learner = params.clone().start(points.as_points());
         let mut at = Scratch::default();

@@ -6,12 +6,12 @@ use super::{
     AdaRaker, AdaRakerParams, Ahead, Bogd, BogdParams, Bpas, BpasParams, BsgdM, BsgdMParams, DualSgd, DualSgdParams,
     Fogd, FogdParams, Forgetron, ForgetronParams, Head, IkOgd, IkOgdParams, IkRefresh, IkRefreshParams, Input,
     Landmarks, Nogd, NogdParams, Ogd, OgdParams, OnlineLearner, OnlineLoss, Perceptron, PerceptronParams, Projectron,
-    ProjectronParams, Rbp, RbpParams, Refresh, Removal, Rrf, RrfParams, Scratch, Target,
+    ProjectronParams, Rbp, RbpParams, Refresh, Removal, Rrf, RrfParams, Scratch, Target, Targets,
 };
 use crate::data::Points;
 use crate::error::{Error, Result};
 use crate::kernel::{AnyKernel, Gaussian};
-use crate::map::IsolationMapParams;
+use crate::map::{IsolationMapParams, MAX_LOG_WIDTH};
 use crate::model::{ModelReader, ModelWriter, Persist};
 use crate::parallel::Run;
 use crate::params::{Checked, params};
@@ -114,13 +114,14 @@ params! {
         loss: Option<OnlineLoss> = None,
         /// Errors of numbers within it count as none.
         epsilon: Option<f64> = None,
-        /// The kernel; Gaussian with γ = 1 by default.
+        /// The kernel; by default a Gaussian as wide as the first points are spread, γ being one over the sum of the
+        /// variances of their columns.
         kernel: Option<AnyKernel> = None,
         /// The rate η.
         eta: Option<f64> = None,
         /// The rate of RRF's log-widths; that of the weights by default.
         eta_width: Option<f64> = None,
-        /// RRF: log-width to begin with.
+        /// RRF: log-width to begin with; that of the default kernel if none is given.
         log_width: Option<f64> = None,
         /// Decay or regularisation λ.
         lambda: Option<f64> = None,
@@ -142,6 +143,9 @@ params! {
         refresh_every: u64 = 1000,
         /// IK-OGD: the map.
         map: IsolationMapParams = IsolationMapParams::default(),
+        /// Whether numbers are learned in units of their spread among the first rows, so that rates suit targets of any size;
+        /// an ε that is given stays in their own units.
+        scale_target: bool = true,
         /// Behave as the programs behind the published figures, where they differ (forgetron, bogd, dualsgd, adaraker).
         compat: bool = false,
         /// Seed of everything random.
@@ -197,6 +201,18 @@ impl LearnerParams {
         }
     }
 
+    /// The same with a kernel and a width to begin with that suit these points, where none is given.
+    fn suited_to(&self, points: Points<'_>) -> Self {
+        let spread = total_variance(points);
+        let gamma = if spread > 0.0 && spread.is_finite() { 1.0 / spread } else { 1.0 };
+        let log_width = (0.5 * (2.0 * gamma).ln()).clamp(-MAX_LOG_WIDTH, MAX_LOG_WIDTH);
+        Self {
+            kernel: self.kernel.or(Some(AnyKernel::Gaussian(Gaussian { gamma }))),
+            log_width: self.log_width.or(Some(log_width)),
+            ..self.clone()
+        }
+    }
+
     /// γ of the Gaussian kernel, for methods that need that kernel.
     fn gamma(&self) -> Result<f64> {
         match self.kernel {
@@ -226,10 +242,23 @@ impl LearnerParams {
 }
 
 impl Checked<LearnerParams> {
+    /// As [`Self::start`], for targets like these.
+    pub fn begin(&self, initial: Points<'_>, targets: &Targets, run: Run<'_>) -> Result<AnyLearner> {
+        let mut learner = self.start(initial, run)?;
+        if let (true, Targets::Values(values)) = (self.scale_target, targets) {
+            let head = learner.head_mut();
+            head.measure(values);
+            if self.epsilon.is_some() {
+                head.epsilon /= head.unit;
+            }
+        }
+        Ok(learner)
+    }
+
     /// A learner that begins with these points: its map or landmarks come from them, and later points must be like
     /// them. It has learned nothing yet.
     pub fn start(&self, initial: Points<'_>, run: Run<'_>) -> Result<AnyLearner> {
-        let (given, loss, seed) = (&**self, self.loss_or_default(), self.seed);
+        let (given, loss, seed) = (&self.suited_to(initial), self.loss_or_default(), self.seed);
         if let Some(kernel) = given.kernel {
             kernel.check()?;
             kernel.check_points(initial)?;
@@ -312,6 +341,22 @@ impl Checked<LearnerParams> {
     }
 }
 
+/// The sum of the variances of all columns: half the mean squared distance of two points.
+fn total_variance(points: Points<'_>) -> f64 {
+    let n = points.n_rows().max(1) as f64;
+    // Per column: the mean, the sum of squared deviations of entries that are not 0, and how many those are.
+    let mut columns = vec![(0.0, 0.0, 0.0); points.n_columns()];
+    points.rows().for_each(|row| row.nonzeros().for_each(|(column, value)| columns[column].0 += value / n));
+    for row in points.rows() {
+        for (column, value) in row.nonzeros() {
+            let (mean, deviations, entries) = &mut columns[column];
+            *deviations += (value - *mean) * (value - *mean);
+            *entries += 1.0;
+        }
+    }
+    columns.iter().map(|(mean, deviations, entries)| (deviations + (n - entries) * mean * mean) / n).sum()
+}
+
 /// Declares the enum, its dispatch and its bytes.
 macro_rules! any_learner {
     ($($name:ident),*) => {
@@ -376,5 +421,34 @@ impl OnlineLearner for AnyLearner {
     }
     fn n_kept(&self) -> Option<usize> {
         with_learner!(self, learner => learner.n_kept())
+    }
+    // Chosen once per step, not at every part of it.
+    fn learn(&mut self, x: Input<'_>, target: Target, at: &mut Scratch) -> Result<()> {
+        with_learner!(self, learner => learner.learn(x, target, at))
+    }
+    fn predict_then_learn(&mut self, x: Input<'_>, target: Target, at: &mut Scratch) -> Result<Target> {
+        with_learner!(self, learner => learner.predict_then_learn(x, target, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::PointsBuf;
+
+    #[test]
+    fn the_default_width_is_the_spread_of_the_points_however_they_are_stored() {
+        let dense = PointsBuf::from_rows(&[[1e9, 0.0], [1e9 + 2.0, 0.0], [1e9, 3.0], [1e9 + 2.0, 3.0]]).unwrap();
+        let mut sparse = PointsBuf::sparse(2);
+        dense.as_points().rows().for_each(|row| sparse.push(row));
+        for points in [&dense, &sparse] {
+            assert_eq!(total_variance(points.as_points()), 1.0 + 2.25);
+        }
+        let suited = LearnerParams::default().suited_to(dense.as_points());
+        assert_eq!(suited.kernel, Some(AnyKernel::Gaussian(Gaussian { gamma: 1.0 / 3.25 })));
+        let given = LearnerParams::default().kernel(suited.kernel).log_width(Some(0.3));
+        assert_eq!(given.suited_to(sparse.as_points()), given);
+        let alike = PointsBuf::from_rows(&[[4.0], [4.0]]).unwrap();
+        assert_eq!(LearnerParams::default().suited_to(alike.as_points()).log_width, Some(0.5 * 2f64.ln()));
     }
 }

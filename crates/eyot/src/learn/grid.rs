@@ -18,7 +18,9 @@ use crate::kernel::{AnyKernel, Gaussian};
 
 /// Exponents of γ.
 const GAMMA: [i32; 7] = [-8, -4, -2, 0, 2, 4, 8];
-const ETA: [f64; 7] = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2];
+/// The longest steps first, since ties go to the earlier: with short ones nearly every point stays within the margin, and
+/// learners without a budget keep them all.
+const ETA: [f64; 7] = [1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5];
 
 impl LearnerParams {
     /// All candidates of the papers' search for a stream of `n` points. What is given stays as it is: η, λ, C, the rate

@@ -12,6 +12,8 @@
 //! # References
 //! Beyond the papers: Isolation Kernel for online kernel learning, §7, fixes the map for the whole stream.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,11 +26,11 @@ use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, not_negative, params, positive};
-use crate::partition::{Cell, CodeStore, Codes, NONE};
+use crate::partition::{Cell, NONE};
 use crate::rng::{Component, rng_of};
 
-/// Rows that are encoded together.
-const CHUNK: usize = 256;
+/// So many rows mapped together are worth making one map of all partitionings.
+const WORTH_JOINING: usize = 64;
 /// Points of the window, in ψ.
 const WINDOW: usize = 10;
 /// Steps until a partitioning is mature, in ψ.
@@ -84,6 +86,8 @@ pub struct IkRefresh {
     map: Checked<IsolationMapParams>,
     /// One map of a single partitioning each.
     maps: Vec<IsolationMap>,
+    /// All of them as one map, which finds cells faster; made when many rows are mapped, void after a renewal.
+    joined: OnceLock<Box<IsolationMap>>,
     /// Weight of cell j of partitioning i for score k at (i·ψ + j)·scores + k.
     weights: Vec<f64>,
     /// One per score, used in regression with hyperspheres, whose points may be in no cell.
@@ -112,7 +116,8 @@ struct State {
 impl Checked<IkRefreshParams> {
     /// A learner whose first map is fitted on these points.
     pub fn start(self, map: &Checked<IsolationMapParams>, initial: Points<'_>, run: Run<'_>) -> Result<IkRefresh> {
-        let maps = run.map("fit", map.t, |i| single(map, i as u64, initial))?;
+        let asked = map.psi.min(initial.n_rows().max(2));
+        let maps = run.map("fit", map.t, |i| single(map, asked, i as u64, initial))?;
         let psi = maps[0].psi();
         let t = map.t;
         Ok(IkRefresh {
@@ -129,16 +134,17 @@ impl Checked<IkRefreshParams> {
                 block: [0.0; 3],
             }),
             maps,
+            joined: OnceLock::new(),
             map: map.clone(),
             params: self,
         })
     }
 }
 
-/// The n-th partitioning ever drawn, from these points.
-fn single(map: &Checked<IsolationMapParams>, n: u64, points: Points<'_>) -> Result<IsolationMap> {
+/// The n-th partitioning ever drawn, of ψ of these points.
+fn single(map: &Checked<IsolationMapParams>, psi: usize, n: u64, points: Points<'_>) -> Result<IsolationMap> {
     let seed = rng_of(map.seed, Component::Reservoir, n).next_u64();
-    (**map).clone().t(1).seed(seed).check()?.fit(points, Run::single())
+    (**map).clone().t(1).psi(psi).seed(seed).check()?.fit(points, Run::single())
 }
 
 impl IkRefresh {
@@ -161,8 +167,13 @@ impl IkRefresh {
             }
             row => row,
         };
-        for (map, cell) in self.maps.iter().zip(cells) {
-            map.encode_row(known, std::slice::from_mut(cell));
+        match self.joined.get() {
+            Some(joined) => joined.encode_row(known, cells),
+            None => {
+                for (map, cell) in self.maps.iter().zip(cells) {
+                    map.encode_row(known, std::slice::from_mut(cell));
+                }
+            }
         }
     }
 
@@ -183,7 +194,8 @@ impl IkRefresh {
         let first = self.recent.n_rows().saturating_sub(window);
         let recent = self.recent.as_points().slice(first..self.recent.n_rows());
         let number = self.maps.len() as u64 + self.state.0.renewed;
-        self.maps[i] = single(&self.map, number, recent)?;
+        self.maps[i] = single(&self.map, self.state.0.psi, number, recent)?;
+        self.joined = OnceLock::new();
         let width = self.state.0.psi * self.intercept.len();
         self.weights[i * width..(i + 1) * width].fill(0.0);
         self.state.0.renewed += 1;
@@ -269,9 +281,9 @@ impl OnlineLearner for IkRefresh {
 
     fn update(&mut self, x: Input<'_>, target: Target, at: &mut Scratch) {
         let (n, psi, eta) = (self.intercept.len(), self.state.0.psi, self.params.eta);
-        let error = match (self.head.predict(&at.scores), target) {
-            (Target::Value(f), Target::Value(y)) => (f - y) * (f - y),
-            (predicted, target) => f64::from(predicted != target),
+        let error = match target {
+            Target::Value(y) => (at.scores[0] - y).powi(2),
+            class @ Target::Class(_) => f64::from(self.head.predict(&at.scores) != class),
         };
         let block = &mut self.state.0.block;
         *block = [block[0] + 1.0, block[1] + error, block[2] + error * error];
@@ -294,20 +306,10 @@ impl OnlineLearner for IkRefresh {
         if points.n_columns() != self.head.columns {
             return Ok(Ahead::Nothing);
         }
-        let t = self.maps.len();
-        let mut cells = vec![0; points.n_rows() * t];
-        run.chunks_mut("map", &mut cells, CHUNK * t, |chunk, out| {
-            let first = chunk * CHUNK;
-            let rows = points.slice(first..first + out.len() / t);
-            for (i, map) in self.maps.iter().enumerate() {
-                let codes = map.encode(rows, run.inner())?;
-                for row in 0..rows.n_rows() {
-                    out[row * t + i] = codes.row(row).cells().next().unwrap_or(NONE);
-                }
-            }
-            Ok(())
-        })?;
-        Ok(Ahead::Codes(Codes::from_store(CodeStore::U32(cells), t, self.state.0.psi)?))
+        if points.n_rows() < WORTH_JOINING && self.joined.get().is_none() {
+            return Ok(Ahead::Nothing);
+        }
+        Ok(Ahead::Codes(self.joined.get_or_init(|| Box::new(IsolationMap::joined(&self.maps))).encode(points, run)?))
     }
 
     fn most_ahead(&self) -> usize {
@@ -341,7 +343,7 @@ impl Persist for IkRefresh {
         let recent = PointsBuf::load(from, &format!("{prefix}.recent"))?;
         let (t, n) = (maps.len(), head.n_scores());
         let finite = state.0.before.iter().chain(&state.0.block).all(|sum| sum.is_finite());
-        let fits = maps.iter().all(|map| map.t() == 1 && map.psi() <= state.0.psi && map.n_columns() == head.columns);
+        let fits = maps.iter().all(|map| map.t() == 1 && map.psi() == state.0.psi && map.n_columns() == head.columns);
         let sizes = state.0.born.len() == t && state.0.unripe.len() == t && recent.n_columns() == head.columns;
         let Some(n_weights) = t.checked_mul(state.0.psi).and_then(|n_cells| n_cells.checked_mul(n)) else {
             return Err(bad_part(prefix, "has more weights than there can be"));
@@ -351,7 +353,7 @@ impl Persist for IkRefresh {
         }
         let weights = from.finite_f64s(&format!("{prefix}.weights"), n_weights)?;
         let intercept = from.finite_f64s(&format!("{prefix}.intercept"), n)?;
-        Ok(Self { params, head, map, maps, weights, intercept, recent, state })
+        Ok(Self { params, head, map, maps, joined: OnceLock::new(), weights, intercept, recent, state })
     }
 }
 
@@ -444,6 +446,34 @@ mod tests {
             assert_eq!(single.state, ahead.state);
             assert_eq!(single.weights, ahead.weights);
         }
+    }
+
+    #[test]
+    fn a_map_that_is_never_renewed_is_that_of_ik_ogd() {
+        let (points, targets) = stream(800, true);
+        for partition in [Partition::Voronoi, Partition::Tree, Partition::Sphere] {
+            let mut learner = start(IkRefreshParams::default().every(u64::MAX), partition, &points);
+            let map = IsolationMap::joined(&learner.maps);
+            let mut fixed = IkOgdParams::default().check().unwrap().with_map(map);
+            let (mut a, mut b) = (Scratch::default(), Scratch::default());
+            for row in 0..points.n_rows() {
+                learner.learn(points.row(row).into(), targets.get(row), &mut a).unwrap();
+                fixed.learn(points.row(row).into(), targets.get(row), &mut b).unwrap();
+                assert_eq!(a.scores, b.scores, "{partition:?} at {row}");
+            }
+            assert_eq!(learner.weights, fixed.weights());
+        }
+    }
+
+    #[test]
+    fn a_renewed_partitioning_is_as_large_as_the_first_whatever_psi_was_asked_for() {
+        let (points, targets) = stream(3000, true);
+        let initial = points.select(&(0..10).collect::<Vec<_>>());
+        let params = IkRefreshParams::default().every(20).check().unwrap();
+        let mut learner = params.start(&map(Partition::Voronoi), initial.as_points(), Run::single()).unwrap();
+        prequential(&mut learner, points.as_points(), &targets, Run::single(), |_, _, _| ()).unwrap();
+        assert!(learner.n_renewed() > 20);
+        assert!(learner.maps.iter().all(|map| map.psi() == 10));
     }
 
     #[test]

@@ -100,12 +100,23 @@ pub struct Head {
     pub columns: usize,
     /// Points learned so far.
     pub steps: u64,
+    /// Numbers are learned as (y − centre)/unit, so that rates and ε suit targets of any size; see [`Head::measure`].
+    #[serde(default)]
+    pub centre: f64,
+    /// What one is worth in the numbers outside.
+    #[serde(default = "one")]
+    pub unit: f64,
+}
+
+/// The unit of numbers that are learned as they are.
+const fn one() -> f64 {
+    1.0
 }
 
 impl Head {
     /// A task that has seen nothing yet.
     pub const fn new(loss: OnlineLoss, epsilon: f64, columns: usize) -> Self {
-        Self { loss, epsilon, classes: 0, columns, steps: 0 }
+        Self { loss, epsilon, classes: 0, columns, steps: 0, centre: 0.0, unit: one() }
     }
 
     /// Number of scores: one in regression and for up to two classes, else one per class.
@@ -113,10 +124,33 @@ impl Head {
         if self.classes > 2 { self.classes } else { 1 }
     }
 
+    /// Numbers will be learned in units of their standard deviation, from their mean on; numbers that are all the same, or
+    /// too large for that, as they are.
+    pub(crate) fn measure(&mut self, values: &[f64]) {
+        let (mean, deviation) = super::mean_and_deviation(values);
+        if mean.is_finite() && deviation.is_finite() {
+            self.centre = mean;
+            self.unit = if deviation > 0.0 { deviation } else { 1.0 };
+        }
+    }
+
+    /// A target as it is learned.
+    pub(crate) fn inward(&self, target: Target) -> Target {
+        match target {
+            Target::Value(y) => Target::Value((y - self.centre) / self.unit),
+            class @ Target::Class(_) => class,
+        }
+    }
+
+    /// A learned number as it is outside.
+    pub(crate) fn outward(&self, score: f64) -> f64 {
+        self.centre + self.unit * score
+    }
+
     /// What the scores say. Ties go to class 1 of two (sign 0 is +), else to the lowest class.
     pub fn predict(&self, scores: &[f64]) -> Target {
         if self.loss.is_regression() {
-            return Target::Value(scores[0]);
+            return Target::Value(self.outward(scores[0]));
         }
         Target::Class(match self.classes {
             0 | 1 => 0,

@@ -58,8 +58,8 @@ pub use nogd::{Landmarks, Nogd, NogdParams};
 pub use ogd::{Ogd, OgdParams};
 pub use perceptron::{Perceptron, PerceptronParams};
 pub use progressive::{
-    AHEAD, Tally, Targets, batch, best_score, blocks, choose_by_cv, choose_by_pass, evaluate, least,
-    mean_and_deviation, permutation, predict, prequential, scores,
+    AHEAD, Tally, Targets, batch, blocks, choose_by_cv, choose_by_pass, evaluate, least, mean_and_deviation,
+    permutation, predict, prequential, score_behind, scores,
 };
 pub use projectron::{Projectron, ProjectronParams};
 pub use rbp::{Rbp, RbpParams};
@@ -152,10 +152,10 @@ pub trait OnlineLearner: Sync {
     /// Makes room for as many scores as the task now has.
     fn widen(&mut self);
 
-    /// Writes the scores of a point into `at`.
+    /// Writes the scores of a point into `at`; numbers in units of the task.
     fn score(&self, x: Input<'_>, at: &mut Scratch);
 
-    /// Moves towards the target, given what [`OnlineLearner::score`] left in `at` for this point.
+    /// Moves towards the target, a number being in units of the task, given what [`OnlineLearner::score`] left in `at` for this point.
     fn update(&mut self, x: Input<'_>, target: Target, at: &mut Scratch);
 
     /// Computes features of a block ahead, in parallel; of no effect on what is learned.
@@ -193,7 +193,7 @@ pub trait OnlineLearner: Sync {
         if let Some(&score) = at.scores.iter().find(|score| !score.is_finite()) {
             return Err(Error::Diverged { step, score });
         }
-        self.update(x, target, at);
+        self.update(x, self.head().inward(target), at);
         self.head_mut().steps = step + 1;
         Ok(())
     }
@@ -289,7 +289,12 @@ pub(crate) fn load_head(from: &ModelReader<'_>, prefix: &str) -> Result<Head> {
     let name = format!("{prefix}.head");
     let head: Head = from.json(&name)?;
     let classes_fit = head.classes <= MAX_CLASSES && (head.classes == 0 || !head.loss.is_regression());
-    if classes_fit && head.epsilon.is_finite() { Ok(head) } else { Err(bad_part(&name, "is out of range")) }
+    let scale_fits = head.centre.is_finite() && head.unit.is_finite() && head.unit > 0.0;
+    if classes_fit && scale_fits && head.epsilon.is_finite() {
+        Ok(head)
+    } else {
+        Err(bad_part(&name, "is out of range"))
+    }
 }
 
 /// A small state kept in a model file as JSON.

@@ -153,7 +153,7 @@ pub fn prequential(
     Ok(tally)
 }
 
-/// What the model as it is says of every point: the prediction, and the score behind it (the lone one, or the best).
+/// What the model as it is says of every point: the prediction, and the score behind it.
 pub fn predict(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -> Result<Vec<(Target, f64)>> {
     if points.n_rows() > 0 {
         check_width(learner.head(), points.row(0))?;
@@ -165,14 +165,15 @@ pub fn predict(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -
         let mut at = Scratch::default();
         let row = |row: usize| {
             learner.score(Input { row: block.row(row), mapped: ahead.row(row) }, &mut at);
-            (learner.head().predict(&at.scores), best_score(&at.scores))
+            let predicted = learner.head().predict(&at.scores);
+            (predicted, score_behind(predicted, &at.scores))
         };
         Ok((0..block.n_rows()).map(row).collect::<Vec<_>>())
     })?;
     Ok(parts.concat())
 }
 
-/// All scores of every point, point by point: as many each as the task has ([`super::Head::n_scores`]).
+/// All scores of every point, or the number predicted, point by point: as many each as the task has ([`super::Head::n_scores`]).
 pub fn scores(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
     if points.n_rows() > 0 {
         check_width(learner.head(), points.row(0))?;
@@ -187,15 +188,21 @@ pub fn scores(learner: &impl OnlineLearner, points: Points<'_>, run: Run<'_>) ->
         for (row, out) in out.chunks_mut(width).enumerate() {
             learner.score(Input { row: block.row(row), mapped: ahead.row(row) }, &mut at);
             out.copy_from_slice(&at.scores[..width]);
+            if let Target::Value(value) = learner.head().predict(&at.scores) {
+                out[0] = value;
+            }
         }
         Ok(())
     })?;
     Ok(all)
 }
 
-/// The score behind a prediction: the lone one, or the best.
-pub fn best_score(scores: &[f64]) -> f64 {
-    scores.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+/// The score behind a prediction: the number itself, the lone score, or the best.
+pub fn score_behind(predicted: Target, scores: &[f64]) -> f64 {
+    match predicted {
+        Target::Value(value) => value,
+        Target::Class(_) => scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+    }
 }
 
 /// Tests every point with the model as it is.
@@ -289,7 +296,7 @@ pub fn choose_by_cv(
     let parts: Vec<[(PointsBuf, Targets); 2]> = (0..folds).map(split).collect();
     let errors = run.map("cross-validate", candidates.len() * folds, |i| {
         let (params, [train, test]) = (&candidates[i / folds], &parts[i % folds]);
-        let mut learner = params.clone().check()?.start(train.0.as_points(), run.inner())?;
+        let mut learner = params.clone().check()?.begin(train.0.as_points(), &train.1, run.inner())?;
         let sets = ((train.0.as_points(), &train.1), (test.0.as_points(), &test.1));
         finite_error(batch(&mut learner, sets.0, sets.1, run.inner()), params.regress)
     })?;
@@ -304,7 +311,7 @@ pub fn choose_by_pass(
     run: Run<'_>,
 ) -> Result<Vec<f64>> {
     run.map("tune", candidates.len(), |i| {
-        let mut learner: AnyLearner = candidates[i].clone().check()?.start(points, Run::single())?;
+        let mut learner: AnyLearner = candidates[i].clone().check()?.begin(points, targets, Run::single())?;
         let tally = prequential(&mut learner, points, targets, Run::single(), |_, _, _| ());
         finite_error(tally, candidates[i].regress)
     })

@@ -235,6 +235,25 @@ mod tests {
     }
 
     #[test]
+    fn few_frequencies_of_learned_widths_beat_more_of_fixed_ones() {
+        // The claim of Figure 1: one column of six matters, the others are noise.
+        let points = stream(4000, 6);
+        let mistakes = |learner: &mut dyn FnMut(Row<'_>, Target) -> Target| {
+            let wanted = |x: Row<'_>| Target::Class(u32::from(x.get(0) > 0.0));
+            points.as_points().rows().filter(|&x| learner(x, wanted(x)) != wanted(x)).count()
+        };
+        let mut at = Scratch::default();
+        let params = RrfParams::default().frequencies(20).eta(0.01).eta_width(0.01);
+        let mut rrf = params.check().unwrap().start(points.as_points());
+        let of_rrf = mistakes(&mut |x, target| rrf.predict_then_learn(x.into(), target, &mut at).unwrap());
+        let kernel = AnyKernel::Gaussian(Gaussian { gamma: 0.5 });
+        let params = FogdParams::default().kernel(kernel).frequencies(100).eta(0.01);
+        let mut fogd = params.check().unwrap().start(points.as_points());
+        let of_fogd = mistakes(&mut |x, target| fogd.predict_then_learn(x.into(), target, &mut at).unwrap());
+        assert!(of_rrf < of_fogd, "{of_rrf} {of_fogd}");
+    }
+
+    #[test]
     fn a_column_that_does_not_matter_becomes_narrower_than_one_that_does() {
         let points = stream(6000, 2);
         let params = RrfParams::default().eta(0.005).eta_width(0.01);

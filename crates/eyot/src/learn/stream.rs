@@ -231,7 +231,7 @@ impl OnlineStream {
         let initial = InitialRows::of(settings.encoder.clone().check()?, known, &[begin], self.params.regress)?;
         let InitialRows { encoder, classes, points, targets } = initial;
         let params = settings.params(encoder.n_columns())?;
-        let learner = params.clone().check()?.start(points.as_points(), run)?;
+        let learner = params.clone().check()?.begin(points.as_points(), &targets, run)?;
         let mut model = OnlineModel { encoder, classes, learner };
         let mut tally = Tally::default();
         learn_points(&mut model, points.as_points(), &targets, &mut tally, run)?;

@@ -2,6 +2,7 @@
 
 mod additive;
 mod isolation;
+mod joined;
 mod landmarks;
 mod model;
 mod nested;

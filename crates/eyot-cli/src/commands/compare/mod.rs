@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     // Wrong names and parameters are said before anything is read.
     entries(args, 1)?;
     let (points, targets) = read(args, &job)?;
-    let name = args.data.data.display().to_string();
+    let name = args.data.name();
     if points.n_rows() < 2 {
         return Err(eyot::Error::Data("one row is no stream".into())).context(name);
     }
@@ -227,7 +227,7 @@ fn read(args: &Args, job: &Job) -> anyhow::Result<(PointsBuf, Targets)> {
     let (mut classes, mut numbers, mut values) = (Classes::default(), Vec::new(), Vec::new());
     let encoder = fit_encoder(&mut input, &args.data, job, |table| {
         let column = args.data.target_column(table)?;
-        let name = || args.data.data.display().to_string();
+        let name = || args.data.name();
         if args.learner.regress() {
             values.extend(regression_targets(column, table.first_row).with_context(name)?);
         } else {

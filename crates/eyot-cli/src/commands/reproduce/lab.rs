@@ -248,9 +248,7 @@ impl<'a> Lab<'a> {
     /// The points and numbers of a regression whose target stands in the column `label`.
     pub(super) fn numbers(&mut self, set: &str, scale: Scale) -> anyhow::Result<Option<Labelled>> {
         let Some(table) = self.table(set)? else { return Ok(None) };
-        let targets = regression_targets(&label_of(&table).with_context(|| set.to_owned())?, 0)?;
-        let points = encoded(&table, scale).with_context(|| set.to_owned())?;
-        Ok(Some(Labelled { points, targets: Targets::Numbers(targets) }))
+        numbered(&table, scale).with_context(|| set.to_owned()).map(Some)
     }
 
     fn key(&self, experiment: &str, dataset: &str, method: &str) -> String {
@@ -397,6 +395,12 @@ pub(super) fn labelled(table: &Table, scale: Scale) -> anyhow::Result<Labelled> 
     let sorted = classes.sort();
     let numbers = numbers.iter().map(|&class| sorted[class as usize]).collect();
     Ok(Labelled { points: encoded(table, scale)?, targets: Targets::Classes(numbers, classes) })
+}
+
+/// The points and numbers of a table whose target stands in the column `label`.
+pub(super) fn numbered(table: &Table, scale: Scale) -> anyhow::Result<Labelled> {
+    let targets = regression_targets(&label_of(table)?, 0)?;
+    Ok(Labelled { points: encoded(table, scale)?, targets: Targets::Numbers(targets) })
 }
 
 fn label_of(table: &Table) -> anyhow::Result<TableColumn> {

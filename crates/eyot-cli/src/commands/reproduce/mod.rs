@@ -14,6 +14,7 @@ mod grid_bags;
 mod grid_batch;
 mod grid_detectors;
 mod online;
+mod online_grid;
 mod p1_figure1;
 mod p1_figure2;
 mod p1_figure3;
@@ -89,6 +90,7 @@ const EXPERIMENTS: &[Experiment] = &[
     threshold_auto::EXPERIMENT,
     drift::EXPERIMENT,
     cost::EXPERIMENT,
+    online_grid::EXPERIMENT,
 ];
 
 /// A table or figure of a paper.

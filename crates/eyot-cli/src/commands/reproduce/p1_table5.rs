@@ -19,9 +19,19 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const METHODS: [&str; 5] = ["IK-OGD (trees)", "IK-OGD (Voronoi)", "OGD", "NOGD", "AdaRaker"];
+/// Each with its place among the published figures. NOGD stands twice, with landmarks as the paper says and as the package
+/// that it used has them; so does AdaRaker, as its authors describe it and as their program, which the paper used, does it.
+const METHODS: [(&str, usize); 7] = [
+    ("IK-OGD (trees)", 0),
+    ("IK-OGD (Voronoi)", 1),
+    ("OGD", 2),
+    ("NOGD", 3),
+    ("NOGD (first violations)", 3),
+    ("AdaRaker (its program)", 4),
+    ("AdaRaker (its paper)", 4),
+];
 
-/// The accuracies of the paper in the order of [`METHODS`].
+/// The accuracies of the paper: IK-OGD with trees and with Voronoi cells, OGD, NOGD, AdaRaker.
 const PUBLISHED: [(&str, [f64; 5]); 4] = [
     ("a9a", [0.84, 0.84, 0.84, 0.84, 0.79]),
     ("ijcnn1", [0.95, 0.97, 0.94, 0.93, 0.90]),
@@ -39,13 +49,23 @@ const QUICK_TRAIN: usize = 20_000;
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for (name, published) in PUBLISHED {
         let Some(set) = load(lab, name)? else { continue };
-        for (method, published) in METHODS.into_iter().zip(published) {
-            lab.cell(name, method, published, |lab| measure(lab, method, &set))?;
+        for (method, at) in METHODS {
+            lab.cell(name, method, published[at], |lab| measure(lab, method, &set))?;
         }
     }
     lab.note(
-        "eta is 0.5 and the loss the hinge for all; t = 100; NOGD has 100 random landmarks and rank 20; AdaRaker 16 \
-         Gaussians with 50 orthogonal frequencies each, lambda by cross-validation",
+        "eta is 0.5 and the loss the hinge for all; t = 100; NOGD has 100 landmarks and rank 20; AdaRaker 16 Gaussians \
+         with 50 orthogonal frequencies each, the logistic loss, lambda by cross-validation",
+    );
+    lab.note(
+        "NOGD: the paper says that landmarks are random points, but used a package that takes the first violations of the \
+         margin; on ijcnn1 in file order random ones give 0.85 to 0.88 at any psi, on shuffled rows 0.91 to 0.92, the \
+         first violations 0.93",
+    );
+    lab.note(
+        "AdaRaker of its paper starts a new learner with every interval of 1, 2, 4, … points, and its votes begin with the \
+         shortest: what it knows at the end of training depends on where the intervals end. Its program keeps all weights \
+         and only resets the votes",
     );
     if lab.quick() {
         lab.note("quick: 20,000 training points and parameters chosen on few points, so accuracies are lower");
@@ -119,16 +139,18 @@ pub(super) fn candidates(method: &str, columns: usize, most_psi: usize) -> (Vec<
         };
         (psis.iter().map(of).collect(), psis.iter().map(|psi| format!("psi {psi}")).collect())
     };
+    let nogd = |landmarks| {
+        base.clone().method(Method::Nogd).landmarks(Some(landmarks)).budget(Some(100)).rank(Some(20))
+    };
     match method {
         "IK-OGD (trees)" => isolation(Partition::Tree),
         "IK-OGD (Voronoi)" => isolation(Partition::Voronoi),
-        "OGD" => laplacian(base.method(Method::Ogd)),
-        "NOGD" => {
-            let params = base.method(Method::Nogd).landmarks(Some(Landmarks::Uniform));
-            laplacian(params.budget(Some(100)).rank(Some(20)))
-        }
+        "OGD" => laplacian(base.clone().method(Method::Ogd)),
+        "NOGD" => laplacian(nogd(Landmarks::Uniform)),
+        "NOGD (first violations)" => laplacian(nogd(Landmarks::FirstViolations)),
         _ => {
-            let grid = LearnerParams::default().method(Method::AdaRaker).grid(0, false, 0);
+            let params = LearnerParams::default().method(Method::AdaRaker).compat(method.ends_with("(its program)"));
+            let grid = params.grid(0, false, 0);
             let names = grid.iter().map(|params| format!("lambda {}", params.lambda.unwrap_or(0.0))).collect();
             (grid, names)
         }

@@ -54,7 +54,7 @@ const PUBLISHED: [Line; 14] = [
 fn params(name: &str, [budget, frequencies, fogd]: [usize; 3]) -> LearnerParams {
     let of = |method| LearnerParams::default().method(method);
     let kept = |method| of(method).budget(Some(budget));
-    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(frequencies));
+    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(frequencies)).log_width(Some(0.0));
     match name {
         "Perceptron" => of(Method::Perceptron),
         "OGD" => of(Method::Ogd),
@@ -71,6 +71,18 @@ fn params(name: &str, [budget, frequencies, fogd]: [usize; 3]) -> LearnerParams 
         "RRF-Logit" => rrf(OnlineLoss::Logistic),
         _ => rrf(OnlineLoss::Hinge),
     }
+}
+
+/// Some with the rates of their authors' examples instead of those of the paper's grid; what is published again.
+fn package_lines() -> [(&'static str, (Option<f64>, Option<f64>), LearnerParams); 3] {
+    let of = |method| LearnerParams::default().method(method);
+    let dualsgd = of(Method::DualSgd).loss(Some(OnlineLoss::Logistic)).lambda(Some(2.0 / 35_000.0)).compat(true);
+    let one = AnyKernel::Gaussian(Gaussian { gamma: 1.0 });
+    [
+        ("BOGD, η = 0.2", (Some(10.87), Some(0.18)), of(Method::Bogd).budget(Some(IJCNN1[0])).eta(Some(0.2))),
+        ("BPAS, C = 1", (Some(10.68), Some(0.05)), of(Method::Bpas).budget(Some(IJCNN1[0])).c(Some(1.0))),
+        ("DualSGD, its authors' example", (Some(8.35), Some(0.20)), dualsgd.kernel(Some(one))),
+    ]
 }
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
@@ -168,6 +180,11 @@ fn ijcnn1(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             tuned.push((name, ours));
         }
     }
+    for (name, published, params) in package_lines() {
+        let kernel = params.kernel.unwrap_or(gaussian);
+        let contestant = Contestant { name: name.into(), published, params: params.kernel(Some(kernel)) };
+        prequential_cell(lab, "ijcnn1", &contestant, &set, (3, 100.0))?;
+    }
     for (name, _) in PUBLISHED.into_iter().filter(|(name, _)| !name.starts_with("RRF")) {
         let params = params(name, IJCNN1);
         let contestant = Contestant { name: format!("{name}, γ tuned"), published: (None, None), params };
@@ -184,6 +201,12 @@ fn ijcnn1(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         "σ = 8, γ = 1/128 is the Gaussian width of the package that the baselines come from; the paper says that γ was \
          tuned, so both are measured. η, λ and C are tuned over the paper's grids on a random tenth of the stream in \
          both parts",
+    );
+    lab.note(
+        "always saying the more frequent class makes 9.57 % mistakes on this stream: the published OGD, NOGD, BPAS, BOGD and \
+         Projectron++ make more, so that their rates cannot be the best of any grid that holds small ones, with which they \
+         come to that share. At the rates of the examples of the packages (BOGD η = 0.2; DualSGD γ = 1, logistic loss, \
+         100 points, 200 frequencies, λ = 2/35,000) they come near the published figures",
     );
     Ok(())
 }

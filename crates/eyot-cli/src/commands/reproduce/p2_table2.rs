@@ -33,9 +33,9 @@ const PUBLISHED: [(&str, f64, f64); 10] = [
 ];
 
 fn params(name: &str, [budget, frequencies, fogd]: [usize; 3]) -> LearnerParams {
-    let of = |method| LearnerParams::default().method(method).regress(true);
+    let of = |method| LearnerParams::default().method(method).regress(true).scale_target(false);
     let kept = |method| of(method).budget(Some(budget));
-    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(frequencies));
+    let rrf = |loss| of(Method::Rrf).loss(Some(loss)).frequencies(Some(frequencies)).log_width(Some(0.0));
     match name {
         "RBP" => kept(Method::Rbp),
         "Forgetron" => kept(Method::Forgetron),
@@ -118,6 +118,11 @@ fn casp(lab: &mut Lab<'_>, points: eyot::PointsBuf, values: &[f64]) -> anyhow::R
         "the target is scaled to 0…1, the only scale on which the published errors make sense (its deviation is 0.291 \
          there, so that a published 0.32 or 0.378 is worse than predicting the mean); gradient methods and perceptrons \
          leave errors within 0.1 alone, as the package that the authors used",
+    );
+    lab.note(
+        "where ours is better, the width is: at γ = 1, at which RRF begins, RBP has 0.31 and the forgetron 0.31, near what is \
+         published, at the best γ of the paper's grid 0.29. FOGD at γ = 1/128 has 0.28 at η = 0.0001, 0.36 at 0.0005 and 23 at \
+         0.001 (2000 frequencies, features of squared length 2000): the published 0.378 is that of steps which are too long",
     );
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::Context;
 use eyot::{
     AHEAD, Classes, EncodeCounts, Encoder, InitialRows, LearnerParams, OnlineLearner, OnlineModel, PointsBuf, Run,
-    Scratch, Table, Targets, best_score, choose_by_cv, least, predict,
+    Scratch, Table, Targets, choose_by_cv, least, predict, score_behind,
 };
 
 use super::Args;
@@ -55,7 +55,7 @@ impl<'a> Stream<'a> {
         let mut stream = Self {
             args,
             job,
-            name: args.data.data.display().to_string(),
+            name: args.data.name(),
             live: args.data.data == Path::new("-"),
             initial: Vec::new(),
             model: None,
@@ -152,7 +152,7 @@ impl<'a> Stream<'a> {
         let InitialRows { encoder, classes, points, targets } = initial;
         encoder.notes().iter().for_each(|note| job.note(note.to_string()));
         let params = self.choose(&encoder, &points, &targets)?;
-        let learner = job.timed(Phase::Fit, || params.clone().check()?.start(points.as_points(), self.run()))?;
+        let learner = job.timed(Phase::Fit, || params.clone().check()?.begin(points.as_points(), &targets, self.run()))?;
         self.model = Some(OnlineModel { encoder, classes, learner });
         self.params = Some(params);
         self.learn_points(&points, &targets, args.block == 1)
@@ -270,8 +270,8 @@ impl<'a> Stream<'a> {
                 self.position.rows += 1;
                 self.learned_here += 1;
                 if test {
-                    let (predicted, out) = ((predicted, best_score(&self.at.scores)), self.predictions.as_mut());
-                    self.position.count(job, &model.classes, out, predicted, target)?;
+                    let (score, out) = (score_behind(predicted, &self.at.scores), self.predictions.as_mut());
+                    self.position.count(job, &model.classes, out, (predicted, score), target)?;
                 }
             }
             Ok(())

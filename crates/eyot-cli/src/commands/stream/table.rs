@@ -70,12 +70,12 @@ impl Position {
         }
         self.shown = all;
         job.line(&format!(
-            "{:<8.6} {:<8.6}  {:<10}  {:<18}  {}",
-            all.error(regress),
-            last.error(regress),
+            "{:<8} {:<8}  {:<10}  {:<18}  {}",
+            shown(all.error(regress)),
+            shown(last.error(regress)),
             all.points,
-            text_of(classes, target),
-            text_of(classes, predicted)
+            short_of(classes, target),
+            short_of(classes, predicted)
         ));
         Ok(())
     }
@@ -86,6 +86,16 @@ fn text_of(classes: &Classes, target: Target) -> String {
         Target::Class(class) => classes.names().get(class as usize).cloned().unwrap_or_default(),
         Target::Value(value) => format!("{value:.6}"),
     }
+}
+
+/// The same for the table.
+fn short_of(classes: &Classes, target: Target) -> String {
+    if let Target::Value(value) = target { shown(value) } else { text_of(classes, target) }
+}
+
+/// A number in a column of the table: those of a learner about to diverge are short too.
+fn shown(value: f64) -> String {
+    if value.abs() < 1e7 { format!("{value:.6}") } else { format!("{value:.3e}") }
 }
 
 /// Opens the file of predictions at the place where a checkpoint left it.
