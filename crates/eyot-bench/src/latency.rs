@@ -1,6 +1,6 @@
 //! One row at a time: the mean over many different rows, each asked for in a call of its own.
 
-use eyot::{Detector, Idk, IsolationForest, IsolationMapParams, Partition, Run};
+use eyot::{Detector, Idk, IsolationForest, IsolationMapParams, Partition, Points, PointsBuf, Run};
 use serde_json::json;
 
 use crate::data::{noise, write_points, write_task};
@@ -11,23 +11,27 @@ use crate::{Outcome, Task};
 const ROWS: usize = 2000;
 
 pub(crate) fn run(task: &Task) -> Outcome<()> {
-    let buffer = noise(task.n, task.d);
-    let points = buffer.as_points();
-    write_points(&task.folder, points)?;
+    let single = noise(task.n, task.d);
+    write_points(&task.folder, single.as_points())?;
     write_task(task, task.n, task.d, json!({}))?;
+    // Double precision, as a caller has it who has one row.
+    let mut buffer = PointsBuf::dense(task.d);
+    for row in single.as_points().rows() {
+        buffer.push(row);
+    }
+    let points = buffer.as_points();
     let params = IsolationMapParams::default().partition(Partition::Sphere).psi(task.psi).t(task.t).check()?;
-    one("idk", &Idk::fit(&params, points, Run::single())?, task)?;
-    one("isolation forest", &IsolationForest::fit(task.psi, task.t, 0, points, Run::single())?, task)
+    one("idk", &Idk::fit(&params, points, Run::single())?, points)?;
+    one("isolation forest", &IsolationForest::fit(task.psi, task.t, 0, points, Run::single())?, points)
 }
 
-fn one(name: &str, detector: &impl Detector, task: &Task) -> Outcome<()> {
-    let buffer = noise(task.n, task.d);
-    let rows = buffer.as_points();
+fn one(name: &str, detector: &impl Detector, points: Points<'_>) -> Outcome<()> {
     let work = |()| {
-        let mut sum = 0.0;
-        for row in 0..ROWS {
-            let row = row % rows.n_rows();
-            sum += detector.score(rows.slice(row..row + 1), Run::single())?[0];
+        let (mut score, mut sum) = ([0.0], 0.0);
+        for call in 0..ROWS {
+            let row = call % points.n_rows();
+            detector.score_chunk(points.slice(row..row + 1), &mut score)?;
+            sum += score[0];
         }
         Ok(sum)
     };
