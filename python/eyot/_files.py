@@ -153,15 +153,27 @@ def _estimator(kind: str, p: dict[str, Any], model: Any) -> Any:
         }
         own = {ours: p[name] for name, ours in names.items() if name in p}
         return BagClassifier(method=p["method"], C=p["svm"]["c"], **own)
-    method, regress = model.method, model.regress
-    given: dict[str, Any] = {name: p.get(name) for name in ("loss", "eta", "epsilon")}
+    return _learner(p, model)
+
+
+def _learner(p: dict[str, Any], model: Any) -> Any:
+    """A learner of streams with the parameters of a model."""
+    given: dict[str, Any] = {name: p[name] for name in ("loss", "eta", "epsilon")}
     given["random_state"] = p["seed"]
-    if method == "ik-ogd":
-        cls = IKOnlineRegressor if regress else IKOnlineClassifier
-        return cls(**{**_cells(p["map"]), **given})
-    if method == "rrf":
-        cls = RRFRegressor if regress else RRFClassifier
-        return cls(frequencies=p["frequencies"], eta_width=p["eta_width"], alpha=p["lambda"], **given)
-    cls = OnlineKernelRegressor if regress else OnlineKernelClassifier
-    more = {name: p[name] for name in ("budget", "rank", "frequencies", "compat")}
-    return cls(method=method, C=p["c"], alpha=p["lambda"], **more, **given)
+    if model.method == "ik-ogd":
+        given |= _cells(p["map"])
+        given |= {
+            "refresh": p["refresh_every"] if p["refresh"] == "steadily" else None,
+            "drift": p["refresh"] == "on-drift",
+        }
+        return (IKOnlineRegressor if model.regress else IKOnlineClassifier)(**given)
+    given |= {"frequencies": p["frequencies"], "alpha": p["lambda"]}
+    if model.method == "rrf":
+        return (RRFRegressor if model.regress else RRFClassifier)(**given, eta_width=p["eta_width"])
+    if p["kernel"] is not None:
+        # The sharpness of Laplace's kernel is called λ.
+        kernel = p["kernel"]
+        given |= {"kernel": kernel["name"], "gamma": kernel.get("gamma", kernel.get("lambda"))}
+    given |= {name: p[name] for name in ("budget", "rank", "compat")}
+    given |= {"method": model.method, "C": p["c"], "landmarks": "uniform" if p["landmarks"] == "uniform" else "first"}
+    return (OnlineKernelRegressor if model.regress else OnlineKernelClassifier)(**given)

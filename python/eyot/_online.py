@@ -459,9 +459,3 @@ class OnlineRegressor(RegressorMixin, _Online):
         """
         found = self._score_one(x)
         return self._nothing if found is None else found[0][0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # One pass over a few hundred rows teaches little.
-        tags.regressor_tags.poor_score = True
-        return tags

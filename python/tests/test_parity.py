@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
 
 import eyot
@@ -54,6 +56,9 @@ def test_detectors(program, tmp_path, numbers, detector, options, dtype):
     loaded = eyot.load(tmp_path / "cli.eyot")
     assert type(loaded) is type(detector) and np.array_equal(loaded.score_samples(X), detector.score_samples(X))
     assert loaded.threshold_ == detector.threshold_ and loaded.to_bytes() == detector.to_bytes()
+    # How many rows to flag is not in the file, all other parameters are.
+    again = clone(loaded).set_params(contamination=detector.contamination).fit(X)
+    assert again.to_bytes() == detector.to_bytes()
 
 
 def test_frames_with_text(program, tmp_path, orders):
@@ -75,8 +80,6 @@ def test_frames_with_text(program, tmp_path, orders):
 
 
 def test_sparse_rows(program, tmp_path):
-    from scipy import sparse
-
     X = sparse.random(200, 40, density=0.1, random_state=0, format="csr")
     X[-1, 39] = 1.0
     lines = (" ".join(f"{column + 1}:{value!r}" for column, value in zip(row.indices, row.data.tolist())) for row in X)
@@ -89,6 +92,31 @@ def test_sparse_rows(program, tmp_path):
         scores(program("predict", tmp_path / "python.eyot", tmp_path / "x.svm", "-q")), detector.decision_scores_
     )
     assert np.array_equal(detector.score_samples(X.toarray()), detector.score_samples(X))
+
+
+def test_sparse_models_of_every_kind_come_back(tmp_path):
+    X = sparse.random(120, 30, density=0.2, random_state=0, format="csr")
+    y = np.arange(120) % 2
+    for model in (
+        eyot.IsolationKernel(max_samples=8),
+        eyot.IDKDetector(),
+        eyot.IKClassifier(max_samples=8),
+        eyot.IKOnlineClassifier(max_samples=8),
+        eyot.ISKClassifier(max_samples=8, epsilon=1.0, C=1.0),
+        eyot.GroupDetector(),
+    ):
+        model.set_params(random_state=0).fit(X, y).save(tmp_path / "m.eyot")
+        loaded = eyot.load(tmp_path / "m.eyot")
+        assert loaded.n_features_in_ == 30 and loaded.to_bytes() == model.to_bytes()
+        apply = "transform" if hasattr(model, "transform") else "decision_function"
+        for rows in (X, X.toarray()):
+            assert np.allclose(*(as_array(getattr(m, apply)(rows)) for m in (loaded, model)), rtol=0, atol=0)
+        with pytest.raises(ValueError, match="X has 29 features"):
+            getattr(loaded, apply)(X[:, 1:])
+
+
+def as_array(values):
+    return values.toarray() if sparse.issparse(values) else values
 
 
 def test_maps(program, tmp_path, numbers):
@@ -114,7 +142,9 @@ def test_maps(program, tmp_path, numbers):
         lines = (tmp_path / "codes.csv").read_text().splitlines()[1:]
         codes = np.array([[int(cell) if cell else 65535 for cell in line.split(",")] for line in lines])
         assert np.array_equal(codes, kernel.encode(numbers))
-        assert np.array_equal(eyot.load(tmp_path / "m.eyot").encode(numbers), codes)
+        loaded = eyot.load(tmp_path / "m.eyot")
+        assert np.array_equal(loaded.encode(numbers), codes)
+        assert clone(loaded).fit(numbers).to_bytes() == kernel.to_bytes()
 
 
 def test_classifiers(program, tmp_path):
@@ -142,6 +172,7 @@ def test_classifiers(program, tmp_path):
     assert [float(line.split(",")[1]) for line in lines] == list(classifier.decision_function(X).max(axis=1))
     loaded = eyot.load(tmp_path / "cli.eyot")
     assert np.array_equal(loaded.predict(X), classifier.predict(X)) and list(loaded.classes_) == [0, 1, 2]
+    assert clone(loaded).fit(X, y).to_bytes() == classifier.to_bytes()
     program("train", tmp_path / "iris.csv", *options, "--probability")
     classifier = eyot.IKClassifier(max_samples=32, random_state=0, probability=True).fit(X, y)
     assert classifier.to_bytes() == (tmp_path / "cli.eyot").read_bytes()
@@ -177,6 +208,7 @@ def test_streams(program, tmp_path, learner, options):
     assert learner.to_bytes() == (tmp_path / "cli.eyot").read_bytes()
     loaded = eyot.load(tmp_path / "cli.eyot")
     assert type(loaded) is type(learner) and np.array_equal(loaded.predict(X), learner.predict(X))
+    assert clone(loaded).fit(X, y).to_bytes() == learner.to_bytes()
     # Going on after loading is going on.
     loaded.partial_fit(X, y)
     learner.partial_fit(X, y)
@@ -235,7 +267,9 @@ def test_bags(program, tmp_path, classifier, options):
         .splitlines()[1:]
     )
     assert [line.split(",")[2] for line in lines] == list(classifier.predict(bags))
-    assert np.array_equal(eyot.load(tmp_path / "cli.eyot").predict(bags), classifier.predict(bags))
+    loaded = eyot.load(tmp_path / "cli.eyot")
+    assert np.array_equal(loaded.predict(bags), classifier.predict(bags))
+    assert clone(loaded).fit(bags, y).to_bytes() == classifier.to_bytes()
 
 
 def test_groups(program, tmp_path):
@@ -252,6 +286,7 @@ def test_groups(program, tmp_path):
     assert np.array_equal(scores((tmp_path / "s.csv").read_text(), 2), detector.decision_scores_)
     loaded = eyot.load(tmp_path / "cli.eyot")
     assert np.array_equal(loaded.score_samples(rows, bags=ids), detector.score_samples(rows, bags=ids))
+    assert clone(loaded).fit(rows, bags=ids).to_bytes() == detector.to_bytes()
 
 
 def test_threads_and_batches_change_nothing(numbers):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from river import checks, compose, datasets, evaluate, metrics, preprocessing
+from river import checks, compose, datasets, dummy, evaluate, metrics, preprocessing, stats
 
 import eyot
 import eyot.river as er
@@ -35,10 +35,16 @@ def test_progressive_evaluation():
     model = er.IKOnlineClassifier(partition="tree", max_samples=64, random_state=0)
     accuracy = evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())
     assert accuracy.get() > 0.85
-    error = evaluate.progressive_val_score(
-        datasets.TrumpApproval(), er.IKOnlineRegressor(random_state=0), metrics.MAE()
-    )
-    assert error.get() < 6.0
+
+
+def test_regression_beats_the_mean_of_what_came_before():
+    def error(model):
+        return evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get()
+
+    mean = error(dummy.StatisticRegressor(stats.Mean()))
+    # A sharp map has many cells, each of which begins at 0, while values are near 40.
+    for model in (er.IKOnlineRegressor(max_samples=16, n_initial=100, random_state=0), er.RRFRegressor(random_state=0)):
+        assert error(model) < mean, model
 
 
 def test_in_a_pipeline_of_river():
@@ -82,6 +88,14 @@ def test_text_in_dicts_is_encoded():
         learner.learn_one({"color": "red" if i % 2 else "blue", "size": float(i % 7)}, bool(i % 2))
     assert learner.predict_one({"color": "red", "size": 3.0}) is True
     assert learner.predict_one({"color": "blue", "size": 3.0}) is False
+
+
+def test_text_in_dicts_of_numbers_too():
+    learner = eyot.IKOnlineRegressor(max_samples=8, n_initial=20, random_state=0)
+    for i in range(200):
+        learner.learn_one({"color": "red" if i % 2 else "blue", "size": float(i % 7)}, 5.0 if i % 2 else 1.0)
+    assert abs(learner.predict_one({"color": "red", "size": 3.0}) - 5.0) < 0.5
+    assert abs(learner.predict_one({"color": "blue", "size": 3.0}) - 1.0) < 0.5
 
 
 def test_new_labels_may_turn_up_later():
