@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use eyot::{
     AnyKernel, Component, Detector, Gaussian, GaussianMean, Idk, Inne, IskParams, IsolationForest, IsolationMapParams, LearnerParams,
-    Method, OneClassSvm, Partition, PointsBuf, Run, Targets, prequential, rng_of,
+    Method, OneClassSvm, Partition, PointsBuf, Targets, prequential, rng_of,
 };
 use eyot_io::plot::LineChart;
 
@@ -121,13 +121,13 @@ fn learners(lab: &mut Lab<'_>) -> anyhow::Result<()> {
 fn bags(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let sizes: &[usize] = if lab.quick() { &[50, 100, 200] } else { &[50, 100, 200, 400, 800] };
     let seed = lab.seeds(1, 1).start;
-    let mut chart = LineChart::new("ISK: seconds to map, or to compare all bags").x("bags of about 60 rows").y("seconds").log_x().log_y();
+    let mut chart = LineChart::new("ISK: seconds to map, or to compare all bags").x("bags of about 20 rows").y("seconds").log_x().log_y();
     for method in ["isk, feature map", "isk, kernel of all pairs"] {
         let mut curve = Vec::new();
         for &n in sizes {
-            let ours = lab.cell(&format!("{n} bags"), method, None, |_| {
-                let of = speakers(n, 60, seed)?;
-                let run = Run::single();
+            let ours = lab.cell(&format!("{n} bags"), method, None, |lab| {
+                let of = speakers(n, 20, seed)?;
+                let run = lab.single();
                 let map = IsolationMapParams::default().psi(64).t(200).seed(seed);
                 let start = Instant::now();
                 let map = IskParams::default().map(map).check()?.fit_map(of.sets.points(), run)?;

@@ -201,9 +201,11 @@ impl<'a> Lab<'a> {
         self.current().reasons.push(reason);
     }
 
-    /// Adds a figure; `name` is its file without `.svg`.
+    /// Adds a figure, unless there is nothing in it; `name` is its file without `.svg`.
     pub(super) fn figure(&mut self, name: &str, figure: Figure) {
-        self.current().figures.push((name.to_owned(), figure));
+        if !figure.to_svg().contains(">no data<") {
+            self.current().figures.push((name.to_owned(), figure));
+        }
     }
 
     /// The table of a data set, for example `anomaly/http`; `None`, and a note, if it is not there, not asked for, or
