@@ -167,13 +167,11 @@ impl IkRefresh {
             }
             row => row,
         };
-        match self.joined.get() {
-            Some(joined) => joined.encode_row(known, cells),
-            None => {
-                for (map, cell) in self.maps.iter().zip(cells) {
-                    map.encode_row(known, std::slice::from_mut(cell));
-                }
-            }
+        if let Some(joined) = self.joined.get() {
+            return joined.encode_row(known, cells);
+        }
+        for (map, cell) in self.maps.iter().zip(cells) {
+            map.encode_row(known, std::slice::from_mut(cell));
         }
     }
 
