@@ -428,7 +428,7 @@ impl IsolationMap {
     }
 
     /// Calls `put(row, i, cell)` for every row and partitioning, in no particular order.
-    fn cells_of(&self, points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
+    fn cells_of(&self, points: Points<'_>, put: impl FnMut(usize, usize, Cell)) {
         match &self.cells {
             Cells::Voronoi(centres) => centres.cells(points, Want::Nearest, put),
             Cells::Spheres { centres, squared_radii } => {
