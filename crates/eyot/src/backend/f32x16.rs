@@ -6,10 +6,11 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256, __m512, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_blendv_ps, _mm256_cmp_ps, _mm256_fmadd_ps,
-    _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_movemask_ps, _mm256_set1_ps, _mm256_storeu_ps, _mm256_sub_ps,
-    _mm512_add_ps, _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_mov_ps, _mm512_max_ps,
-    _mm512_min_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    __m256, __m512, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_blendv_ps, _mm256_castsi256_ps,
+    _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps,
+    _mm256_movemask_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_storeu_ps, _mm256_sub_ps,
+    _mm512_add_ps, _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_min_ps, _mm512_mask_mov_ps,
+    _mm512_max_ps, _mm512_min_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 /// Lanes of a vector.
@@ -35,6 +36,8 @@ pub(super) trait F32x16: Copy {
     fn at_most(self, other: Self) -> u16;
     /// Infinity where it is at most `limit`.
     fn beyond(self, limit: Self) -> Self;
+    /// The smaller of the two in the lanes whose bit is set; elsewhere itself.
+    fn lowered(self, lanes: u16, to: Self) -> Self;
 }
 
 /// Plain code, for any processor.
@@ -97,6 +100,11 @@ impl F32x16 for Plain {
     #[inline(always)]
     fn beyond(self, limit: Self) -> Self {
         self.zip(limit, |a, limit| if a <= limit { f32::INFINITY } else { a })
+    }
+    #[inline(always)]
+    fn lowered(self, lanes: u16, to: Self) -> Self {
+        let lower = self.min(to);
+        Self(std::array::from_fn(|i| if lanes >> i & 1 == 1 { lower.0[i] } else { self.0[i] }))
     }
 }
 
@@ -170,6 +178,10 @@ impl F32x16 for Avx512 {
     fn beyond(self, limit: Self) -> Self {
         let within = self.at_most(limit);
         Self(unsafe { _mm512_mask_mov_ps(self.0, within, _mm512_set1_ps(f32::INFINITY)) })
+    }
+    #[inline(always)]
+    fn lowered(self, lanes: u16, to: Self) -> Self {
+        Self(unsafe { _mm512_mask_min_ps(self.0, lanes, self.0, to.0) })
     }
 }
 
@@ -249,6 +261,15 @@ impl F32x16 for Avx2 {
             _mm256_blendv_ps(a, _mm256_set1_ps(f32::INFINITY), _mm256_cmp_ps::<_CMP_LE_OQ>(a, limit))
         };
         Self(half(self.0, limit.0), half(self.1, limit.1))
+    }
+    #[inline(always)]
+    fn lowered(self, lanes: u16, to: Self) -> Self {
+        let half = |a, to, lanes: i32| unsafe {
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(lanes), bits), bits);
+            _mm256_blendv_ps(a, _mm256_min_ps(a, to), _mm256_castsi256_ps(set))
+        };
+        Self(half(self.0, to.0, i32::from(lanes)), half(self.1, to.1, i32::from(lanes >> 8)))
     }
 }
 

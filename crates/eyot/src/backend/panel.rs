@@ -333,8 +333,8 @@ fn some<V: F32x16, const FORM: usize, const R: usize, const C: usize>(
     }
     for (c, totals) in totals.iter().enumerate() {
         let number = V::splat((first + c) as f32);
-        for r in 0..R {
-            let mut sum = totals[r];
+        for (r, &total) in totals.iter().enumerate() {
+            let mut sum = total;
             if FORM == 1 {
                 sum = V::load(&panel.halves.as_chunks::<WIDE>().0[first + c]).sub(sum);
             }

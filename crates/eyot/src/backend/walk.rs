@@ -95,20 +95,19 @@ impl Precision {
         }
     }
 
-    /// With a computed squared distance `squared` to one member of a set, no member whose *computed* squared distance
-    /// is above the result can be nearer by the true distance.
+    /// With a computed distance D to one member of a set, no member whose *computed* distance is above s·D + m can be
+    /// nearer by the true distance; returns s and m.
     ///
     /// A coordinate of row x or point z, rounded to `f32`, is off by at most u of itself, so the difference vector is
     /// off by at most u(‖x‖ + ‖z‖) ≤ u(2‖x‖ + D) in length, D the true distance; the sum of squares adds a relative
     /// error of d·u. Both errors count twice, once for each of the two distances compared. In steps, the distance is
-    /// off by what row and point were rounded by; the rest is for turning the sum into `f32`.
-    fn limit(self, leaves: &Leaves, squared: f64, seeker: &Seeker) -> f32 {
-        let distance = squared.sqrt();
-        let most = match leaves {
-            Leaves::Narrow { .. } => distance * (1.0 + self.relative) + 4.5 * ROUNDOFF * seeker.length + self.underflow,
-            Leaves::Whole { residual, .. } => distance * (1.0 + 8.0 * ROUNDOFF) + 2.0 * (residual + seeker.residual),
+    /// off by what row and point were rounded by. The rest is for computing with all this in `f32`.
+    fn limits(self, leaves: &Leaves, length: f64, residual: f64) -> (f32, f32) {
+        let (scale, more) = match leaves {
+            Leaves::Narrow { .. } => (self.relative, 4.5 * ROUNDOFF * length + self.underflow),
+            Leaves::Whole { residual: of_points, .. } => (0.0, 2.0 * (of_points + residual)),
         };
-        round_up(most * most)
+        (round_up(1.0 + scale + 24.0 * ROUNDOFF), round_up(more * (1.0 + 24.0 * ROUNDOFF)))
     }
 
     /// A box whose computed squared distance is above the result holds no point within the limit `bound`.
@@ -151,10 +150,20 @@ pub(crate) struct Seeker {
     /// The length of the row, and how far it was rounded in steps.
     length: f64,
     residual: f64,
+    /// See [`Precision::limits`].
+    limit: (f32, f32),
+    /// Whether a limit has fallen since the bounds were renewed.
+    fallen: bool,
     pub(crate) hits: Vec<Hit>,
 }
 
 impl Seeker {
+    /// Whether a hit can still be the nearest of any set.
+    #[inline]
+    pub(crate) fn within_any(&self, squared: f32) -> bool {
+        squared <= self.bound
+    }
+
     /// Whether a hit can still be the nearest of set `i`.
     #[inline]
     pub(crate) fn within(&self, squared: f32, set: usize) -> bool {
@@ -194,6 +203,8 @@ impl<const R: usize> Party<R> {
             box_bound: 0.0,
             length: 0.0,
             residual: 0.0,
+            limit: (1.0, 0.0),
+            fallen: false,
             hits: Vec::with_capacity(1024),
         };
         let frame = Frame { node: 0, bounds: [[0.0; WIDE]; R], sums: [0.0; WIDE], left: 0 };
@@ -332,6 +343,8 @@ fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
         seeker.limits = [-1.0; SETS];
         seeker.limits[..sets].fill(f32::MAX);
         (seeker.bound, seeker.box_bound) = (f32::MAX, f32::MAX);
+        seeker.limit = tree.precision.limits(&tree.leaves, seeker.length, seeker.residual);
+        seeker.fallen = false;
         seeker.hits.clear();
     }
     let top = tree.levels.len() - 1;
@@ -422,22 +435,27 @@ fn visit_leaves<W: I32x16, const R: usize>(
                 near &= near - 1;
                 let point = leaf * WIDE + lane;
                 if let Some(&members) = tree.members.get(point) {
-                    meet::<W::Float>(tree, seeker, point as u32, squared[lane], members);
+                    meet::<W::Float>(tree, sets, seeker, point as u32, squared[lane], members);
                 }
             }
         }
     }
-    for seeker in seekers {
+    for seeker in seekers.iter_mut().filter(|seeker| seeker.fallen) {
+        seeker.fallen = false;
         let mut most = W::Float::splat(-1.0);
         for limits in &seeker.limits.as_chunks::<WIDE>().0[..sets.div_ceil(WIDE)] {
             most = most.max(W::Float::load(limits));
         }
-        let mut lanes = [0.0; WIDE];
+        let mut lanes = [0.0f32; WIDE];
         most.store(&mut lanes);
-        let bound = lanes.iter().fold(-1.0, |a: f32, &b| if a > b { a } else { b });
-        if bound < seeker.bound {
-            seeker.bound = bound;
-            seeker.box_bound = tree.precision.box_limit(&tree.leaves, bound, seeker);
+        for half in [8, 4, 2, 1] {
+            for lane in 0..half {
+                lanes[lane] = lanes[lane].max(lanes[lane + half]);
+            }
+        }
+        if lanes[0] < seeker.bound {
+            seeker.bound = lanes[0];
+            seeker.box_bound = tree.precision.box_limit(&tree.leaves, lanes[0], seeker);
         }
     }
     visited
@@ -479,31 +497,51 @@ fn leaf_distances<W: I32x16, const R: usize>(
 
 /// Compares a point with the limits of its sets.
 #[inline(always)]
-fn meet<V: F32x16>(tree: &Tree, seeker: &mut Seeker, point: u32, squared: f32, members: u128) {
-    let mut sets = 0;
+fn meet<V: F32x16>(tree: &Tree, sets: usize, seeker: &mut Seeker, point: u32, squared: f32, members: u128) {
+    let mut near = 0;
     if tree.crowded {
+        // All limits at once, and whole registers written back: a single number written would hold up the next read.
         let here = V::splat(squared);
-        for (chunk, limits) in seeker.limits.as_chunks::<WIDE>().0.iter().enumerate() {
-            sets |= u128::from(here.at_most(V::load(limits))) << (chunk * WIDE);
+        let chunks = &mut seeker.limits.as_chunks_mut::<WIDE>().0[..sets.div_ceil(WIDE)];
+        for (chunk, limits) in chunks.iter().enumerate() {
+            near |= u128::from(here.at_most(V::load(limits))) << (chunk * WIDE);
         }
-        sets &= members;
+        near &= members;
+        if near == 0 {
+            return;
+        }
+        let limit = V::splat(limit_of(seeker.limit, squared));
+        for (chunk, limits) in chunks.iter_mut().enumerate() {
+            let lanes = (near >> (chunk * WIDE)) as u16;
+            if lanes != 0 {
+                V::load(limits).lowered(lanes, limit).store(limits);
+            }
+        }
     } else {
         let mut left = members;
         while left != 0 {
             let set = left.trailing_zeros() as usize;
-            sets |= u128::from(squared <= seeker.limits[set]) << set;
+            near |= u128::from(squared <= seeker.limits[set]) << set;
+            left &= left - 1;
+        }
+        if near == 0 {
+            return;
+        }
+        let limit = limit_of(seeker.limit, squared);
+        let mut left = near;
+        while left != 0 {
+            let set = left.trailing_zeros() as usize;
+            seeker.limits[set] = seeker.limits[set].min(limit);
             left &= left - 1;
         }
     }
-    if sets == 0 {
-        return;
-    }
-    let limit = tree.precision.limit(&tree.leaves, squared.into(), seeker);
-    let mut left = sets;
-    while left != 0 {
-        let set = left.trailing_zeros() as usize;
-        seeker.limits[set] = seeker.limits[set].min(limit);
-        left &= left - 1;
-    }
-    seeker.hits.push(Hit { point, squared, sets });
+    seeker.fallen = true;
+    seeker.hits.push(Hit { point, squared, sets: near });
+}
+
+/// What a point at a computed squared distance limits its sets to; see [`Precision::limits`].
+#[inline(always)]
+fn limit_of((scale, more): (f32, f32), squared: f32) -> f32 {
+    let most = squared.sqrt() * scale + more;
+    (most * most).min(f32::MAX)
 }

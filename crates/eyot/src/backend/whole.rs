@@ -56,12 +56,15 @@ pub(crate) fn within_reach(d: usize, length: f64, steps: f64) -> bool {
     length * steps + REACH + 2.0 * (d as f64).sqrt() < FARTHEST
 }
 
+const MIDDLE: f64 = (3u64 << 51) as f64;
+
 /// Rounds a row to whole steps, at most 32,767 of them; returns how far that is from the row.
 fn round_to(x: &[f64], steps: f64, mut put: impl FnMut(usize, i16)) -> f64 {
     let mut square = 0.0;
     for (column, &value) in x.iter().enumerate() {
         let exact = value * steps;
-        let rounded = exact.round_ties_even();
+        // To the nearest whole number: at this size the last bit of a sum is a one.
+        let rounded = (exact + MIDDLE) - MIDDLE;
         square += (exact - rounded) * (exact - rounded);
         put(column, rounded as i16);
     }
@@ -281,7 +284,7 @@ fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
     if first < centres.end {
         some::<V, R, KEPT, 1>(panel, first, tile, &mut race);
     }
-    let here = V::splat((centres.start / BLOCK) as i32);
+    let here = V::splat(((centres.start / BLOCK) as u32).cast_signed());
     for (r, standing) in standings.iter_mut().enumerate() {
         let (best, second) = (V::load(&standing.best), V::load(&standing.second));
         let [of_best, of_second] = [V::load(&standing.blocks[0]), V::load(&standing.blocks[1])];
@@ -317,9 +320,9 @@ fn some<V: I32x16, const R: usize, const KEPT: usize, const C: usize>(
         }
     }
     for (c, sums) in sums.iter().enumerate() {
-        let number = V::splat((first + c) as i32 & NUMBER);
-        for r in 0..R {
-            let sum = sums[r].numbered(number);
+        let number = V::splat(((first + c) as u32).cast_signed() & NUMBER);
+        for (r, sum) in sums.iter().enumerate() {
+            let sum = sum.numbered(number);
             let after_best = sum.max(race.best[r]);
             if KEPT == 3 {
                 race.third[r] = after_best.max(race.second[r]).min(race.third[r]);

@@ -38,7 +38,7 @@ impl Inne {
             isolation_of(squared_radii[ball / psi * psi + next.number as usize], squared_radii[ball])
         };
         let isolation = next.iter().enumerate().map(isolation).collect();
-        Ok(Self { isolation, map })
+        Ok(Self { map, isolation })
     }
 
     /// The map.

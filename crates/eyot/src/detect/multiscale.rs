@@ -316,7 +316,8 @@ impl MultiScale {
 
     /// Finds out whether walks pay for these rows.
     fn prepare(&self, points: Points<'_>) {
-        self.walkable().for_each(|centres| centres.prepare(points));
+        self.fine.iter().for_each(|centres| centres.prepare(points));
+        centres_of(&self.map).prepare_nested(points);
     }
 
     /// Fills in the values of [`ScaleRule::Similarity`]: minus the share of the data in each ball.

@@ -29,6 +29,19 @@ const ALONE: f64 = 1.6;
 /// Bits are packed once so many rows are asked for together.
 const WORTH_BITS: usize = 64;
 
+/// Panels, from what is fastest if all goes well; what a centre costs and each of its columns, in nanoseconds.
+const FORMS: [(Numbers, f64, f64); 3] = [
+    (Numbers::Whole, 0.035, 0.007),
+    (Numbers::F32(Form::Product), 0.05, 0.012),
+    (Numbers::F32(Form::Difference), 0.05, 0.018),
+];
+
+/// What a code costs beyond finding the nearest centre, in nanoseconds.
+const PER_CODE: f64 = 8.0;
+
+/// Whole steps pay in a walk from so many columns on.
+const WORTH_STEPS: usize = 32;
+
 /// Panels are tried on so many rows.
 const PILOT_ROWS: usize = 256;
 
@@ -385,36 +398,69 @@ impl Centres {
             return;
         }
         let Search::Dense { fast, .. } = &self.search else { return };
-        if fast.walk.get().is_some() {
-            return;
+        match fast.walk.get() {
+            Some(Some(_)) => return,
+            Some(None) => return self.prepare_sweep_of(points, points.n_rows()),
+            None => {}
         }
         let rows = fast.asked.fetch_add(points.n_rows(), Ordering::Relaxed) + points.n_rows();
         let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
-        let exact = members * (0.2 + 0.07 * d);
-        let pays = |cost: f64, build: f64| rows as f64 * cost > 2.0 * build;
-        if fast.panels.get().is_none() && pays(exact, members * (100.0 + 3.0 * d)) {
-            let Ok(_guard) = fast.making.try_lock() else { return };
-            fast.panels.get_or_init(|| self.make_panels(exact, points));
-        }
-        let Some(&(_, cost)) = fast.panels.get() else { return };
+        let least = self.least_sweep();
         let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d) + 30.0 * members;
-        if cost > WORTH_A_WALK && pays(cost, build) {
+        if least < WORTH_A_WALK || rows as f64 * least < 2.0 * build {
+            self.prepare_sweep_of(points, rows);
+            return;
+        }
+        let Ok(_guard) = fast.making.try_lock() else { return };
+        fast.walk.get_or_init(|| {
+            let walk = self.make_walk(points)?;
+            // Where a walk is faster than any sweep could be, none is prepared.
+            if walk.cost < least {
+                return Some(walk);
+            }
+            let (_, cost) = *fast.panels.get_or_init(|| self.make_panels(points));
+            (walk.cost < cost).then_some(walk)
+        });
+    }
+
+    /// The same for [`Centres::cells_nested`], which sweeps whatever a walk would cost.
+    pub(crate) fn prepare_nested(&self, points: Points<'_>) {
+        self.prepare(points);
+        self.prepare_sweep_of(points, points.n_rows());
+    }
+
+    /// Makes panels if they pay for so many rows.
+    fn prepare_sweep_of(&self, points: Points<'_>, rows: usize) {
+        let Search::Dense { fast, .. } = &self.search else { return };
+        let build = self.members.len() as f64 * (100.0 + 3.0 * self.points.n_columns() as f64);
+        if fast.panels.get().is_none() && rows as f64 * self.exact_sweep() > 2.0 * build {
             let Ok(_guard) = fast.making.try_lock() else { return };
-            fast.walk.get_or_init(|| self.make_walk(cost, points));
+            fast.panels.get_or_init(|| self.make_panels(points));
         }
     }
 
-    /// Panels in the form that a pilot shows to be faster, if faster than the `exact` search.
-    fn make_panels(&self, exact: f64, points: Points<'_>) -> (Option<Panels>, f64) {
-        let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
+    /// About what a row costs in nanoseconds by canonical distances to all centres.
+    fn exact_sweep(&self) -> f64 {
+        self.members.len() as f64 * (0.2 + 0.07 * self.points.n_columns() as f64)
+    }
+
+    /// The same by the fastest panels, if all goes well.
+    fn least_sweep(&self) -> f64 {
+        self.sweep(FORMS[0].1, FORMS[0].2)
+    }
+
+    fn sweep(&self, per_centre: f64, per_column: f64) -> f64 {
+        self.members.len() as f64 * (per_centre + per_column * self.points.n_columns() as f64)
+            + PER_CODE * self.t() as f64
+    }
+
+    /// Panels in the form that a pilot shows to be fastest, if faster than canonical distances to all centres.
+    fn make_panels(&self, points: Points<'_>) -> (Option<Panels>, f64) {
+        let exact = self.exact_sweep();
         let pilot = self.pilot(points);
         let (mut kept, mut cost) = (None, exact);
-        for (numbers, per_centre, per_column) in [
-            (Numbers::Whole, 0.035, 0.007),
-            (Numbers::F32(Form::Product), 0.05, 0.012),
-            (Numbers::F32(Form::Difference), 0.05, 0.018),
-        ] {
-            let least = members * (per_centre + per_column * d);
+        for (numbers, per_centre, per_column) in FORMS {
+            let least = self.sweep(per_centre, per_column);
             if least > cost {
                 continue;
             }
@@ -431,11 +477,10 @@ impl Centres {
         (kept, cost)
     }
 
-    /// Trees for the walk, if a pilot shows them to be faster than `cost`.
-    fn make_walk(&self, cost: f64, points: Points<'_>) -> Option<Walk> {
+    /// Trees for the walk, and what they cost on a pilot.
+    fn make_walk(&self, points: Points<'_>) -> Option<Walk> {
         let members = |group: Range<usize>| &self.members[group.start * self.psi..group.end * self.psi];
-        // Where whole steps tell the nearest of all centres, they do so in a walk.
-        let whole = self.fast_panels().is_some_and(Panels::are_whole);
+        let whole = self.points.n_columns() >= WORTH_STEPS && self.far_enough_for_steps(points);
         let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi, whole));
         let unions: Vec<Union> = unions.collect::<Option<_>>()?;
         let mut walk = Walk { unions, cost: 0.0, cost_alone: 0.0 };
@@ -444,12 +489,21 @@ impl Centres {
             walk.cost += many;
             walk.cost_alone += alone;
         }
-        (walk.cost < cost).then_some(walk)
+        Some(walk)
     }
 
-    fn fast_panels(&self) -> Option<&Panels> {
-        let Search::Dense { fast, .. } = &self.search else { return None };
-        fast.panels()
+    /// Whether most rows are so far from their nearest centre that rounding to steps hardly ever matters.
+    fn far_enough_for_steps(&self, points: Points<'_>) -> bool {
+        let Some(step) = Union::step(&self.points) else { return false };
+        let pilot = self.pilot(points);
+        let few = pilot.as_points().slice(0..pilot.n_rows().min(64));
+        let lanes = Lanes::new(self.points.as_points(), self.members_of(0));
+        let mut nearest = vec![NOBODY; few.n_rows()];
+        lanes.nearest(&Tiles::new(few), None, &mut nearest);
+        // Row and centre are each rounded by about √(d/12) steps.
+        let rounding = 2.0 * step * (self.points.n_columns() as f64 / 12.0).sqrt();
+        let far = nearest.iter().filter(|winner| winner.squared_distance.sqrt() > 40.0 * rounding);
+        2 * far.count() > few.n_rows()
     }
 
     /// The rows asked for, or the centres if those are too few to go by.

@@ -61,16 +61,18 @@ impl Frame {
 
     /// Moves and scales a row; returns its length.
     pub(super) fn moved(&self, row: Row<'_>, out: &mut [f64]) -> f64 {
-        for (slot, middle) in out.iter_mut().zip(&self.middle) {
-            *slot = -middle * self.scale;
-        }
-        let mut put = |column: usize, value: f64| out[column] = (value - self.middle[column]) * self.scale;
+        let places = out.iter_mut().zip(&self.middle);
         match row {
-            Row::F64(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value)),
-            Row::F32(values) => values.iter().enumerate().for_each(|(column, &value)| put(column, value.into())),
-            Row::Sparse(_) => row.nonzeros().for_each(|(column, value)| put(column, value)),
+            Row::F64(values) => places.zip(values).for_each(|((slot, middle), x)| *slot = (x - middle) * self.scale),
+            Row::F32(values) => {
+                places.zip(values).for_each(|((slot, middle), &x)| *slot = (f64::from(x) - middle) * self.scale);
+            }
+            Row::Sparse(_) => {
+                places.for_each(|(slot, middle)| *slot = -middle * self.scale);
+                row.nonzeros().for_each(|(column, value)| out[column] = (value - self.middle[column]) * self.scale);
+            }
         }
-        out.iter().map(|value| value * value).sum::<f64>().sqrt()
+        dot(out, out).sqrt()
     }
 
     /// Box coordinates of a moved row.

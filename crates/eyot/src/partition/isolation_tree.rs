@@ -5,10 +5,9 @@
 //! the same rule exactly: a column counts as soon as one row has an entry in it, absent entries being 0.
 //! Cost: building O(entries in the node) per node; finding a leaf O(depth).
 
-use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
-use crate::data::{Points, Row, Values};
+use crate::data::{Points, Real, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
 use crate::partition::Cell;
@@ -27,10 +26,17 @@ pub struct IsolationTree {
 /// A node in eight bytes. A leaf leads to itself, so that no step needs to ask.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
-    /// The threshold, rounded. Rounding keeps the order, so only equal numbers leave open where a row goes.
-    threshold: f32,
+    /// The [`rank`] of the threshold. Rounding keeps the order, so only equal ranks leave open where a row goes.
+    threshold: i32,
     column: u16,
     right: u16,
+}
+
+/// A whole number in the order of numbers rounded to `f32`.
+fn rank(value: f64) -> i32 {
+    // Adding 0 makes one of both zeros.
+    let bits = (value as f32 + 0.0).to_bits().cast_signed();
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,9 +110,9 @@ impl IsolationTree {
 
     fn new(nodes: Vec<Node>, leaves: Vec<Leaf>) -> Self {
         let step = |(at, node): (usize, &Node)| match node.column {
-            // Nothing is less than negative infinity: the right child it is, which is the leaf itself.
-            Node::LEAF => Step { threshold: f32::NEG_INFINITY, column: 0, right: at as u16 },
-            column => Step { threshold: node.threshold as f32, column: column as u16, right: node.right as u16 },
+            // Nothing ranks below the lowest number: the right child it is, which is the leaf itself.
+            Node::LEAF => Step { threshold: i32::MIN, column: 0, right: at as u16 },
+            column => Step { threshold: rank(node.threshold), column: column as u16, right: node.right as u16 },
         };
         let most = usize::from(u16::MAX);
         let small = |node: &Node| node.column == Node::LEAF || node.column as usize <= most;
@@ -115,21 +121,21 @@ impl IsolationTree {
         Self { nodes, leaves, steps }
     }
 
-    /// Calls `put(row, cell)` for every row; `narrow` are the rows of a dense table in `f32`.
-    fn dense_cells(&self, points: Points<'_>, narrow: &[f32], mut put: impl FnMut(usize, Cell)) {
-        let columns = points.n_columns();
-        let abreast = if self.steps.is_empty() { 0 } else { points.n_rows() / ABREAST * ABREAST };
-        for first in (0..abreast).step_by(ABREAST) {
-            let x = &narrow[first * columns..][..ABREAST * columns];
-            let mut at = [0u16; ABREAST];
+    /// Calls `put(row, cell)` for every row of a dense table; `tiles` are the ranks of its values, column by column
+    /// within [`ABREAST`] rows.
+    fn dense_cells(&self, points: Points<'_>, tiles: &[[i32; ABREAST]], mut put: impl FnMut(usize, Cell)) {
+        let tiles = if self.steps.is_empty() { &[] } else { tiles };
+        let mut done = 0;
+        for tile in tiles.chunks_exact(points.n_columns()) {
+            let mut at = [0u32; ABREAST];
             let mut open = false;
             loop {
                 let mut moved = 0;
                 for (lane, at) in at.iter_mut().enumerate() {
-                    let step = self.steps[usize::from(*at)];
-                    let value = x[lane * columns + usize::from(step.column)];
+                    let step = self.steps[*at as usize];
+                    let value = tile[usize::from(step.column)][lane];
                     open |= value == step.threshold;
-                    let next = select_unpredictable(value < step.threshold, *at + 1, step.right);
+                    let next = select_unpredictable(value < step.threshold, *at + 1, u32::from(step.right));
                     moved |= next ^ *at;
                     *at = next;
                 }
@@ -137,12 +143,12 @@ impl IsolationTree {
                     break;
                 }
             }
-            for (row, &at) in (first..).zip(&at) {
-                let cell = if open { self.cell_of(points.row(row)) } else { self.nodes[usize::from(at)].right };
-                put(row, cell);
+            for (row, &at) in (done..).zip(&at) {
+                put(row, if open { self.cell_of(points.row(row)) } else { self.nodes[at as usize].right });
             }
+            done += ABREAST;
         }
-        (abreast..points.n_rows()).for_each(|row| put(row, self.cell_of(points.row(row))));
+        (done..points.n_rows()).for_each(|row| put(row, self.cell_of(points.row(row))));
     }
 
     /// The leaf of a row.
@@ -175,19 +181,25 @@ impl IsolationTree {
 
 /// Calls `put(row, i, cell)` for every row and tree.
 pub(crate) fn cells_of_trees(trees: &[IsolationTree], points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
-    let narrow = match points.values() {
-        Values::F32(values) => Cow::Borrowed(values),
-        // A few rows descend one by one.
-        Values::F64(values) if points.n_rows() >= ABREAST => values.iter().map(|&value| value as f32).collect(),
-        _ => Cow::Borrowed(&[][..]),
+    let tiles = match points.values() {
+        Values::F32(values) => tiles_of(values, points.n_columns()),
+        Values::F64(values) => tiles_of(values, points.n_columns()),
+        Values::Sparse { .. } => Vec::new(),
     };
     for (i, tree) in trees.iter().enumerate() {
         if points.is_sparse() {
             points.rows().enumerate().for_each(|(row, x)| put(row, i, tree.cell_of(x)));
         } else {
-            tree.dense_cells(points, &narrow, |row, cell| put(row, i, cell));
+            tree.dense_cells(points, &tiles, |row, cell| put(row, i, cell));
         }
     }
+}
+
+/// Ranks of whole groups of rows, column by column within a group.
+fn tiles_of<F: Real>(values: &[F], columns: usize) -> Vec<[i32; ABREAST]> {
+    let groups = values.chunks_exact(ABREAST * columns);
+    let column = |group: &[F], column: usize| std::array::from_fn(|lane| rank(group[lane * columns + column].into()));
+    groups.flat_map(|group| (0..columns).map(move |k| column(group, k))).collect()
 }
 
 /// Puts trees into a model file, one after another.

@@ -80,11 +80,6 @@ impl Panels {
         Some(Self { frame, sixteens, t })
     }
 
-    /// Whether distances are in whole steps.
-    pub(crate) const fn are_whole(&self) -> bool {
-        matches!(self.sixteens, Sixteens::Whole { .. })
-    }
-
     /// Calls `found(row, i, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
     /// partitioning, scales ascending; bounds are those of the canonical squared distance.
     pub(crate) fn nearest(

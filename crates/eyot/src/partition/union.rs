@@ -95,6 +95,12 @@ fn directions_for(d: usize) -> usize {
 }
 
 impl Union {
+    /// The length of a step that a union of these rows in whole steps has.
+    pub(crate) fn step(points: &PointsBuf) -> Option<f64> {
+        let frame = Frame::new(points, 0)?;
+        Some(frame.unit().sqrt() * frame.longest / REACH)
+    }
+
     /// The centres of partitionings of ψ members each, given as rows of `points`; in whole steps if `whole`.
     pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool) -> Option<Self> {
         let t = members.len() / psi;
@@ -239,11 +245,11 @@ impl Union {
         let (d, k) = (self.frame.d as f64, self.frame.k as f64);
         let prepare = 2.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.3 * d * k };
         let cost = |met: &Met, per_leaf: f64, per_node: f64| {
-            let ways = met.leaves as f64 * per_leaf + met.nodes as f64 * per_node + met.hits as f64 * 10.0;
-            ways / met.rows.max(1) as f64 + 10.0 * self.t as f64 + prepare
+            let ways = met.leaves as f64 * per_leaf + met.nodes as f64 * per_node + met.hits as f64 * 12.0;
+            ways / met.rows.max(1) as f64 + 14.0 * self.t as f64 + prepare
         };
         let d = if self.steps.is_some() { 0.5 * d } else { d };
-        [cost(&many, 3.0 * d + 20.0, 7.0 * k + 20.0), cost(&alone, d + 10.0, 2.0 * k + 20.0)]
+        [cost(&many, 3.0 * d + 40.0, 7.0 * k + 30.0), cost(&alone, d + 15.0, 2.0 * k + 20.0)]
     }
 
     /// The winner of every partitioning among what a row has seen.
@@ -259,7 +265,7 @@ impl Union {
         room.best.clear();
         room.best.resize(self.t, Candidate::NONE);
         let canonical = |point: u32| x.squared_distance(centres.row(self.rows[point as usize] as usize));
-        for hit in &seeker.hits {
+        for hit in seeker.hits.iter().filter(|hit| seeker.within_any(hit.squared)) {
             let mut left = hit.sets;
             let mut exact = f64::NAN;
             while left != 0 {
