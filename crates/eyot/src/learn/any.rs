@@ -203,8 +203,9 @@ impl LearnerParams {
 
     /// The same with a kernel and a width to begin with that suit these points, where none is given.
     fn suited_to(&self, points: Points<'_>) -> Self {
-        let spread = total_variance(points);
-        let gamma = if spread > 0.0 && spread.is_finite() { 1.0 / spread } else { 1.0 };
+        let gamma = 1.0 / total_variance(points);
+        // Points that do not vary, or hardly, or beyond all bounds, say nothing.
+        let gamma = if gamma > 0.0 && gamma.is_finite() { gamma } else { 1.0 };
         let log_width = (0.5 * (2.0 * gamma).ln()).clamp(-MAX_LOG_WIDTH, MAX_LOG_WIDTH);
         Self {
             kernel: self.kernel.or(Some(AnyKernel::Gaussian(Gaussian { gamma }))),
