@@ -139,7 +139,9 @@ impl Codes {
     pub(crate) fn gather(&self, rows: &[u32]) -> Self {
         fn gathered<C: Copy>(cells: &[C], t: usize, rows: &[u32]) -> Vec<C> {
             let mut out = Vec::with_capacity(rows.len() * t);
-            rows.iter().for_each(|&row| out.extend_from_slice(&cells[row as usize * t..][..t]));
+            for &row in rows {
+                out.extend_from_slice(&cells[row as usize * t..][..t]);
+            }
             out
         }
         let store = match &self.store {
