@@ -222,7 +222,9 @@ impl Section {
                 Block::Code(lines) => _ = writeln!(html, "<pre tabindex=\"0\">{}</pre>", escape(lines)),
                 Block::List(items) => {
                     html.push_str("<ul>\n");
-                    items.iter().for_each(|item| _ = writeln!(html, "<li>{}</li>", escape(item)));
+                    for item in items {
+                        let _ = writeln!(html, "<li>{}</li>", escape(item));
+                    }
                     html.push_str("</ul>\n");
                 }
                 Block::Links(links) => {

@@ -196,7 +196,9 @@ fn shaped(mut table: Table, shape: Shape) -> anyhow::Result<Table> {
             let last = table.columns.last_mut().context("there are no columns")?;
             "label".clone_into(&mut last.name);
             if let (Shape::Second, Column::Numbers(classes)) = (shape, &mut last.values) {
-                classes.iter_mut().for_each(|class| *class = if *class == 2.0 { 1.0 } else { -1.0 });
+                for class in classes.iter_mut() {
+                    *class = if *class == 2.0 { 1.0 } else { -1.0 };
+                }
             }
         }
         Shape::Molecules => {

@@ -226,6 +226,7 @@ impl<'a> Lab<'a> {
         };
         match self.job.timed(Phase::Read, || found.read(self.cached)) {
             Ok(table) => Ok(Some(table)),
+            Err(error) if stop_requested() => Err(error),
             Err(error) => {
                 self.note(format!("skipped {short}: {error:#}"));
                 Ok(None)
@@ -293,7 +294,7 @@ impl<'a> Lab<'a> {
         work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
     ) -> anyhow::Result<Ours> {
         let ours = self.keep(experiment, dataset, method, work)?;
-        self.show(dataset, method, published, ours)
+        Ok(self.show(dataset, method, published, ours))
     }
 
     /// What a cell holds, without showing it: computed by `work`, or taken from an earlier run.
@@ -322,12 +323,12 @@ impl<'a> Lab<'a> {
         method: &str,
         published: impl Into<Published>,
         ours: Ours,
-    ) -> anyhow::Result<Ours> {
+    ) -> Ours {
         if ours.mean().is_finite() {
             let (dataset, method) = (dataset.to_owned(), method.to_owned());
             self.current().cells.push(Cell { dataset, method, published: published.into(), ours: ours.clone() });
         }
-        Ok(ours)
+        ours
     }
 
     fn compute(

@@ -54,8 +54,8 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for (name, field) in &fields {
         for steps in STEPS {
             let distance = format!("L1 distance {:.1}", steps as f64 * step);
-            lab.show(&distance, &format!("{name}, along a column"), None, Ours::of(vec![field[along(steps)]]))?;
-            lab.show(&distance, &format!("{name}, slanted"), None, Ours::of(vec![field[slanted(steps)]]))?;
+            lab.show(&distance, &format!("{name}, along a column"), None, Ours::of(vec![field[along(steps)]]));
+            lab.show(&distance, &format!("{name}, slanted"), None, Ours::of(vec![field[slanted(steps)]]));
         }
         let line: Vec<[f64; 2]> = (0..=GRID / 2).map(|i| [i as f64 * step, field[middle + i]]).collect();
         chart = chart.series(*name, &line);

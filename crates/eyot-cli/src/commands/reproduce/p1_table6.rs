@@ -30,15 +30,14 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let mut ratios = Vec::new();
     for (name, cpu, gpu) in PUBLISHED {
         let ours = lab.recall(TIMED.0, name, TIMED.1).and_then(|ours| Some((ours.seconds?, ours.setting.clone())));
-        let timed = match ours {
-            Some((seconds, setting)) => Ours::of(vec![seconds]).with(setting),
-            None => {
-                let Some(set) = p1_table5::load(lab, name)? else { continue };
-                lab.keep(EXPERIMENT.name, name, "timed", |lab| measure(lab, &set))?
-            }
+        let timed = if let Some((seconds, setting)) = ours {
+            Ours::of(vec![seconds]).with(setting)
+        } else {
+            let Some(set) = p1_table5::load(lab, name)? else { continue };
+            lab.keep(EXPERIMENT.name, name, "timed", |lab| measure(lab, &set))?
         };
-        lab.show(name, "beside the paper's processor", cpu, timed.clone())?;
-        lab.show(name, "beside the paper's graphics card", gpu, timed.clone())?;
+        lab.show(name, "beside the paper's processor", cpu, timed.clone());
+        lab.show(name, "beside the paper's graphics card", gpu, timed.clone());
         ratios.push((name, cpu / timed.mean(), gpu / timed.mean()));
     }
     let ratios: Vec<_> = ratios.into_iter().filter(|ratio| ratio.1.is_finite()).collect();

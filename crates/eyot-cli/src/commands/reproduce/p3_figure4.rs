@@ -93,7 +93,9 @@ fn measure(lab: &Lab<'_>, seed: u64) -> anyhow::Result<Measured> {
     let mut values: Vec<f64> = CLUSTERS.iter().flat_map(|&cluster| vec![cluster; 500]).map(|cluster| around(&mut rng, cluster)).collect();
     values.extend((0..20).map(|_| around(&mut rng, ANOMALIES)));
     let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-    values.iter_mut().for_each(|x| *x = (*x - low) / (high - low));
+    for x in &mut values {
+        *x = (*x - low) / (high - low);
+    }
     let data = PointsBuf::from_dense(values.clone(), 1)?;
     let places: Vec<f64> = (0..PLACES).map(|i| i as f64 / (PLACES - 1) as f64).collect();
     let line = PointsBuf::from_dense(places.clone(), 1)?;

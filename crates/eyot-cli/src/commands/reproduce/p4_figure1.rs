@@ -80,11 +80,11 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         let map = isk(&data, 32, t, seed, lab.run())?;
         let vectors = map.vectors(&sets, lab.run())?;
         let field: Vec<f64> = (0..grid.len()).map(|at| map.kernel(vectors.row(middle), vectors.row(at))).collect();
-        sides.push(measure(lab, name, "isk, psi 32", &field)?);
+        sides.push(measure(lab, name, "isk, psi 32", &field));
         picture(lab, &format!("ISK, {name}"), &field);
     }
     let field: Vec<f64> = (0..grid.len()).map(|at| mi_kernel(sets.bag(middle), sets.bag(at))).collect();
-    let [left, right] = measure(lab, "any data", "mi-kernel, gamma 8", &field)?;
+    let [left, right] = measure(lab, "any data", "mi-kernel, gamma 8", &field);
     picture(lab, "MI-Kernel, any data", &field);
     let [dense, sparse] = sides[1];
     lab.claim(
@@ -100,13 +100,13 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
 }
 
 /// Similarity at a shift of 0.5 to either side, as a share of that without a shift.
-fn measure(lab: &mut Lab<'_>, data: &str, method: &str, field: &[f64]) -> anyhow::Result<[f64; 2]> {
+fn measure(lab: &mut Lab<'_>, data: &str, method: &str, field: &[f64]) -> [f64; 2] {
     let (middle, half) = (field.len() / 2, GRID / 4);
     let shares = [middle - half, middle + half].map(|place| field[place] / field[middle]);
     for (side, share) in ["to the left", "to the right"].into_iter().zip(shares) {
-        lab.show(data, &format!("{method}, {side}"), None, Ours::of(vec![share]))?;
+        lab.show(data, &format!("{method}, {side}"), None, Ours::of(vec![share]));
     }
-    Ok(shares)
+    shares
 }
 
 fn picture(lab: &mut Lab<'_>, title: &str, field: &[f64]) {
@@ -138,14 +138,14 @@ fn run_figure2(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for psi in [2, 4, 8, 12, 16, 32, 64, 128, 512, 2048] {
         let [sparse, dense] = pair(0.3, psi, lab.run())?;
         by_psi.push((psi as f64, sparse, dense));
-        lab.show("distance 0.3", &format!("psi {psi}"), None, Ours::of(vec![sparse - dense]))?;
+        lab.show("distance 0.3", &format!("psi {psi}"), None, Ours::of(vec![sparse - dense]));
     }
     let mut by_distance = Vec::new();
     for tenths in 1..=8 {
         let distance = f64::from(tenths) / 10.0;
         let [sparse, dense] = pair(distance, 12, lab.run())?;
         by_distance.push((distance, sparse, dense));
-        lab.show("psi 12", &format!("distance {distance}"), None, Ours::of(vec![sparse - dense]))?;
+        lab.show("psi 12", &format!("distance {distance}"), None, Ours::of(vec![sparse - dense]));
     }
     let above = by_psi.iter().chain(&by_distance).filter(|(_, sparse, dense)| sparse > dense).count();
     let settings = by_psi.len() + by_distance.len();

@@ -478,13 +478,19 @@ impl Results {
     fn to_markdown(&self, options: &str) -> String {
         let Experiment { name, title, .. } = self.experiment;
         let mut text = format!("### {name}\n\n**{}**\n\n`{}`\n\n", sentence(title), self.command(options));
-        self.verdict().iter().for_each(|verdict| _ = write!(text, "{verdict}\n\n"));
-        self.claims().iter().for_each(|claim| _ = writeln!(text, "- {claim}"));
+        if let Some(verdict) = self.verdict() {
+            let _ = write!(text, "{verdict}\n\n");
+        }
+        for claim in self.claims() {
+            let _ = writeln!(text, "- {claim}");
+        }
         if !self.claims.is_empty() {
             text.push('\n');
         }
         if !self.cells.is_empty() {
-            self.glance().iter().for_each(|grid| text += &(grid.to_markdown() + "\n"));
+            for grid in self.glance() {
+                text += &(grid.to_markdown() + "\n");
+            }
             let _ = write!(text, "{}\n\n", self.legend());
         }
         if let Some(grid) = self.differing() {
@@ -493,7 +499,9 @@ impl Results {
         for (file, figure) in &self.figures {
             let _ = write!(text, "![{}]({file}.svg)\n\n", if figure.about().is_empty() { file } else { figure.about() });
         }
-        self.notes.iter().for_each(|note| _ = writeln!(text, "- {note}"));
+        for note in &self.notes {
+            let _ = writeln!(text, "- {note}");
+        }
         if !self.cells.is_empty() {
             let all = Grid::without_empty(&COLUMNS, &self.rows()).to_markdown();
             let _ = write!(text, "\n<details><summary>All cells with runs, seconds and settings</summary>\n\n{all}\n</details>\n");
