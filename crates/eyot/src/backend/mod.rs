@@ -1,7 +1,8 @@
 //! Where the map runs hot. What decides is the canonical squared distance Σ_k (x_k − z_k)², columns ascending, in `f64`,
 //! without fused operations. [`Lanes`] computes exactly that, its vector lanes running over *centres*, never over
-//! columns, so every instruction set rounds alike; [`walk`], [`Panel`], [`WholePanel`] and [`Neighbours`] propose in `f32` or
-//! in whole steps within proven bounds, and whoever calls them settles what is within. No path can change a code.
+//! columns, so every instruction set rounds alike; [`walk`], [`Panel`], [`WholePanel`] and [`Neighbours`] propose in
+//! `f32` or in whole steps within proven bounds, and whoever calls them settles what is within. No path can change a
+//! code.
 
 mod f32x16;
 mod hamming;
