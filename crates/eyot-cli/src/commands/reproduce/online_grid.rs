@@ -77,7 +77,9 @@ fn with_classes(lab: &Lab<'_>, file: &str, mut table: Table) -> anyhow::Result<S
     let LabTargets::Classes(mut numbers, _) = set.targets else { anyhow::bail!("these are no classes") };
     // Two classes of digits, as in paper 1.
     if file.starts_with("mnist") {
-        numbers.iter_mut().for_each(|digit| *digit = u32::from([3, 4, 6, 7, 9].contains(digit)));
+        for digit in &mut numbers {
+            *digit = u32::from([3, 4, 6, 7, 9].contains(digit));
+        }
     }
     Ok(Set { n_train: numbers.len(), points: set.points, targets: Targets::Classes(numbers) })
 }

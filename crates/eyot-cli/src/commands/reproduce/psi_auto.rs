@@ -49,7 +49,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         }
         let best = means.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let at = means.runs.iter().position(|&auc| auc == best).unwrap_or(0);
-        lab.show(set.name, "K_I, psi picked with labels", None, Ours::of(vec![best]).with(format!("psi {}", tried[at])))?;
+        lab.show(set.name, "K_I, psi picked with labels", None, Ours::of(vec![best]).with(format!("psi {}", tried[at])));
         for (k, fixed) in fixed.iter_mut().enumerate() {
             fixed.push(means.runs.get(k).or(means.runs.last()).copied().unwrap_or(f64::NAN));
         }
@@ -65,7 +65,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let curve: Vec<[f64; 2]> = grid.iter().zip(&fixed).map(|(&psi, values)| [psi as f64, mean(values)]).collect();
     for &[psi, auc] in &curve {
-        lab.show("mean of all sets", &format!("K_I, psi = {psi}"), None, Ours::of(vec![auc]))?;
+        lab.show("mean of all sets", &format!("K_I, psi = {psi}"), None, Ours::of(vec![auc]));
     }
     lab.note(format!(
         "Mean over {} sets: auto {:.3}, picked with labels {:.3}, best fixed psi {:.3}. Auto is {:.3} below the pick on \
