@@ -239,7 +239,7 @@ mod tests {
     fn small(method: SetMethod) -> BagGrid {
         let mut grid = BagGrid::of(method);
         grid.psis = vec![2, 16, 4096];
-        grid.epsilons = vec![0.7, 1.0];
+        (grid.epsilons, grid.powers) = (vec![0.7, 1.0], vec![1.0, 0.0]);
         grid.gammas = vec![0.25, 1.0];
         grid.taus = vec![0.5, 2.0];
         grid.components = vec![1, 2];
@@ -268,16 +268,16 @@ mod tests {
                 table.entries.len()
             }));
         }
-        // Two scales: isk 2·2 ψ (4096 is more than there are) + 1 ε; mi-kernel 2·2; migraph 2·2 + 1; mifv 2·2 + 2;
+        // Two scales: isk 2·2 ψ (4096 is more than there are)·2 powers + 1 ε; mi-kernel 2·2; migraph 2·2 + 1; mifv 2·2 + 2;
         // cce 2; the two SVMs on instances and simple-mi 2·2.
-        assert_eq!(sizes, [5, 4, 5, 6, 2, 4, 4, 4]);
+        assert_eq!(sizes, [9, 4, 5, 6, 2, 4, 4, 4]);
     }
 
     #[test]
     fn a_single_candidate_needs_no_search_and_an_empty_list_is_refused() {
         let (sets, labels) = blobs(10, 2);
         let mut grid = small(isk());
-        (grid.scales, grid.psis, grid.epsilons) = (vec![Scale::None], vec![8], vec![1.0]);
+        (grid.scales, grid.psis, grid.epsilons, grid.powers) = (vec![Scale::None], vec![8], vec![1.0], vec![1.0]);
         assert!(grid.search(&sets, &labels, 2, false, Run::single()).unwrap().1.is_none());
         grid.costs.clear();
         assert!(grid.check().is_err());
