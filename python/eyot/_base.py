@@ -270,7 +270,8 @@ def _pandas_column(name: str, column: Any) -> Any:
     if kind in "biuf":
         return np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if kind in "mM":
-        values = column.to_numpy()
+        # Microseconds, whatever the unit of this frame, as timestamps of files are taken.
+        values = column.to_numpy().astype(f"{kind}8[us]")
         return np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(np.float64))
     inferred = infer_dtype(column, skipna=True)
     if inferred in ("floating", "integer", "mixed-integer-float", "decimal", "boolean", "empty"):

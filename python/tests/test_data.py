@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from scipy import sparse
 
@@ -70,6 +71,19 @@ def test_text_columns_of_any_frame(orders):
     unseen = orders.iloc[[5]].assign(country="XX")
     with pytest.warns(UserWarning, match="1 cell with text that is not in the training data"):
         expected.score_samples(unseen)
+
+
+def test_instants_are_the_same_in_every_unit_and_holder(orders, tmp_path, program):
+    days = pd.date_range("2026-01-01", periods=len(orders), freq="7h")
+    frames = {unit: orders.assign(when=days.as_unit(unit)) for unit in ("s", "ms", "us", "ns")}
+    detector = eyot.IDKDetector(random_state=0).fit(frames["us"])
+    for frame in frames.values():
+        for same in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame)):
+            assert np.array_equal(detector.score_samples(same), -detector.decision_scores_)
+    detector.save(tmp_path / "m.eyot")
+    pa.parquet.write_table(pa.Table.from_pandas(frames["ns"]), tmp_path / "ns.parquet")
+    lines = program("predict", tmp_path / "m.eyot", tmp_path / "ns.parquet", "-q").splitlines()[1:]
+    assert [float(line.split(",")[1]) for line in lines] == detector.decision_scores_.tolist()
 
 
 def test_missing_values_are_filled_in_if_asked_for(orders):

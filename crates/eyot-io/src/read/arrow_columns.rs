@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
 use eyot::{Column, Table, TableColumn, TextColumn};
 
 use super::ColumnKind;
@@ -80,6 +80,10 @@ pub(super) fn numbers(array: &ArrayRef) -> Result<Vec<f64>, Wrong> {
         kind if kind.is_decimal() => return parsed(array),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => return parsed(array),
         DataType::Date32 | DataType::Time32(_) => &cast(array, &DataType::Int32)?,
+        // In one unit, so that a model fits whatever holds the same instants.
+        DataType::Timestamp(_, zone) => {
+            &cast(&cast(array, &DataType::Timestamp(TimeUnit::Microsecond, zone.clone()))?, &DataType::Int64)?
+        }
         kind if kind.is_temporal() => &cast(array, &DataType::Int64)?,
         _ => array,
     };
