@@ -49,7 +49,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         }
         let best = means.runs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let at = means.runs.iter().position(|&auc| auc == best).unwrap_or(0);
-        lab.show(set.name, "K_I, psi picked with labels", None, Ours::of(vec![best]).with(format!("psi {}", tried[at])));
+        lab.show(set.name, "K_I, psi picked with labels", None, Ours::of(vec![best]).with(format!("psi {}", grid[at])));
         for (k, fixed) in fixed.iter_mut().enumerate() {
             fixed.push(means.runs.get(k).or(means.runs.last()).copied().unwrap_or(f64::NAN));
         }
