@@ -100,7 +100,7 @@ pub struct Head {
     pub columns: usize,
     /// Points learned so far.
     pub steps: u64,
-    /// Numbers are learned as (y − centre)/unit, so that rates and ε suit targets of any size; see [`Head::measure`].
+    /// Numbers are learned as (y − centre)/unit, so that rates and ε suit targets of any size.
     #[serde(default)]
     pub centre: f64,
     /// What one is worth in the numbers outside.
