@@ -11,6 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Without this, set before SciPy is imported, scikit-learn skips its checks of array API input.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 
 @pytest.fixture(scope="session")
 def program():
