@@ -8,6 +8,7 @@ mod f32x16;
 mod hamming;
 mod i32x16;
 mod lanes;
+mod masks;
 mod neighbour;
 mod panel;
 mod room;
@@ -17,6 +18,7 @@ mod whole;
 
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};
+pub(crate) use masks::{MOST_LEAVES, Mask, MaskedTree, PLACES};
 pub(crate) use neighbour::{Neighbour, Neighbours};
 pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal, Rivals};
 pub(crate) use room::Room;

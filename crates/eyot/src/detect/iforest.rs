@@ -41,9 +41,9 @@ impl IsolationForest {
     }
 
     fn with_map(map: IsolationMap) -> Option<Self> {
-        let Cells::Trees { trees, .. } = &map.cells else { return None };
+        let Cells::Trees(forest) = &map.cells else { return None };
         let mut heights = vec![0.0; map.n_features()];
-        for (block, tree) in heights.chunks_mut(map.psi()).zip(trees) {
+        for (block, tree) in heights.chunks_mut(map.psi()).zip(forest.trees()) {
             for (height, leaf) in block.iter_mut().zip(tree.leaves()) {
                 *height = f64::from(leaf.depth) + mean_depth(leaf.size as usize);
             }

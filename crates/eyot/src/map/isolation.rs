@@ -32,13 +32,13 @@ use crate::model::{ModelReader, ModelWriter, Persist, bad_part, expect_len};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
 use crate::partition::{
-    BallRule, Cell, Centres, CodeInt, CodeStore, Codes, Distance, IsolationTree, NONE, Partition, Radii, Sampler, Want,
-    cells_of_trees, load_trees, save_trees, squared_radii, with_codes,
+    BallRule, Cell, Centres, CodeInt, CodeStore, Codes, Distance, Forest, IsolationTree, NONE, Partition, Radii,
+    Sampler, Want, squared_radii, with_codes,
 };
 use crate::rng::{Component, rng_of};
 
 /// Rows that are encoded together: enough to share a partitioning's centres while they are in the cache.
-const CHUNK: usize = 512;
+const CHUNK: usize = 2048;
 
 /// Cells per partitioning at the most.
 const MAX_PSI: usize = 1 << 24;
@@ -207,7 +207,7 @@ impl Checked<IsolationMapParams> {
                 let mut rng = rng_of(self.seed, Component::Tree, i as u64);
                 Ok(IsolationTree::grow(points.as_points(), members, self.max_height, &mut rng))
             })?;
-            return Ok(Cells::Trees { columns, trees });
+            return Ok(Cells::Trees(Forest::new(trees, columns)));
         }
         let centres = Centres::new(points, members, psi, self.distance);
         if self.partition == Partition::Voronoi {
@@ -259,10 +259,7 @@ pub(crate) enum Cells {
         centres: Centres,
         squared_radii: Vec<f64>,
     },
-    Trees {
-        columns: usize,
-        trees: Vec<IsolationTree>,
-    },
+    Trees(Forest),
 }
 
 impl IsolationMap {
@@ -299,7 +296,7 @@ impl IsolationMap {
     pub const fn n_columns(&self) -> usize {
         match &self.cells {
             Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.points().n_columns(),
-            Cells::Trees { columns, .. } => *columns,
+            Cells::Trees(forest) => forest.n_columns(),
         }
     }
 
@@ -315,10 +312,12 @@ impl IsolationMap {
         Err(Error::Shape { what: "columns", expected: self.n_columns(), got: points.n_columns() })
     }
 
-    /// The codes of all rows; where many repeat, each is searched for once.
+    /// The codes of all rows; where many repeat, each is searched for once, save in trees, where that costs no more than
+    /// noticing it.
     pub fn encode(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
         self.check_width(points)?;
-        match Distinct::of(points) {
+        let distinct = if matches!(self.cells, Cells::Trees(_)) { None } else { Distinct::of(points) };
+        match distinct {
             Some(distinct) => Ok(self.encode_each(distinct.rows(), run)?.gather(distinct.of_row())),
             None => self.encode_each(points, run),
         }
@@ -384,26 +383,26 @@ impl IsolationMap {
     pub(crate) fn rows_together(&self) -> usize {
         match &self.cells {
             Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.rows_together(),
-            Cells::Trees { .. } => CHUNK,
+            Cells::Trees(_) => CHUNK,
         }
     }
 
     /// Makes what finds the cells of rows faster, where that pays for these rows and those before.
     pub(crate) fn prepare(&self, points: Points<'_>) {
-        if let (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) =
-            (&self.cells, self.params.rule)
-        {
-            centres.prepare(points);
+        match (&self.cells, self.params.rule) {
+            (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) => centres.prepare(points),
+            (Cells::Spheres { .. } | Cells::Voronoi(_), BallRule::Cover) => {}
+            (Cells::Trees(forest), _) => forest.prepare(points),
         }
     }
 
     /// How the cells of rows are found: `bits`, `walk`, `certified brute force`, `brute force`,
-    /// `inverted lists` or `trees`. What [`Self::encode`] has
+    /// `inverted lists`, `descent` or `masks of leaves`. What [`Self::encode`] has
     /// chosen changes the time and nothing else.
     pub fn search(&self) -> &'static str {
         match &self.cells {
             Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.search(),
-            Cells::Trees { .. } => "trees",
+            Cells::Trees(forest) => forest.search(),
         }
     }
 
@@ -445,7 +444,7 @@ impl IsolationMap {
                 };
                 centres.cells(points, want, put);
             }
-            Cells::Trees { trees, .. } => cells_of_trees(trees, points, put),
+            Cells::Trees(forest) => forest.cells(points, put),
         }
     }
 
@@ -468,9 +467,9 @@ impl Persist for IsolationMap {
                 centres.save(out, prefix);
                 out.put_f64(&format!("{prefix}.squared_radii"), squared_radii);
             }
-            Cells::Trees { columns, trees } => {
-                out.put_json(&format!("{prefix}.shape"), &(self.psi, columns));
-                save_trees(trees, out, prefix);
+            Cells::Trees(forest) => {
+                out.put_json(&format!("{prefix}.shape"), &(self.psi, forest.n_columns()));
+                forest.save(out, prefix);
             }
         }
     }
@@ -481,7 +480,7 @@ impl Persist for IsolationMap {
         let params = params.check().map_err(|error| bad_part(&name, &error.to_string()))?.into_inner();
         let (psi, cells) = if params.partition == Partition::Tree {
             let (psi, columns): (usize, usize) = from.json(&format!("{prefix}.shape"))?;
-            (psi, Cells::Trees { columns, trees: load_trees(from, prefix, params.t, psi, columns)? })
+            (psi, Cells::Trees(Forest::load(from, prefix, params.t, psi, columns)?))
         } else {
             let centres = Centres::load(from, prefix, params.t, params.distance)?;
             let psi = centres.psi();

@@ -3,7 +3,7 @@
 
 use super::isolation::{Cells, IsolationMap};
 use crate::data::PointsBuf;
-use crate::partition::Centres;
+use crate::partition::{Centres, Forest};
 
 impl IsolationMap {
     /// The partitionings of all these maps in order, as one map. They must be of one kind, one ψ and one number of
@@ -24,12 +24,12 @@ impl IsolationMap {
                 });
                 Cells::Spheres { squared_radii: radii.copied().collect(), centres: joined_centres(maps) }
             }
-            Cells::Trees { columns, .. } => {
+            Cells::Trees(forest) => {
                 let trees = maps.iter().flat_map(|map| match &map.cells {
-                    Cells::Trees { trees, .. } => trees.as_slice(),
+                    Cells::Trees(forest) => forest.trees(),
                     _ => panic!("maps of one kind"),
                 });
-                Cells::Trees { columns: *columns, trees: trees.cloned().collect() }
+                Cells::Trees(Forest::new(trees.cloned().collect(), forest.n_columns()))
             }
         };
         Self::from_parts(params, first.psi(), cells)

@@ -7,6 +7,7 @@
 
 use std::hint::select_unpredictable;
 
+use super::leaf_masks::Cut;
 use crate::data::{Points, Real, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
@@ -173,6 +174,20 @@ impl IsolationTree {
         }
     }
 
+    /// The cuts, from the root on.
+    pub(super) fn cuts(&self) -> impl Iterator<Item = Cut> {
+        // Of every node the leaves before it; leaves are numbered in the order of the nodes.
+        let is_leaf = |node: &Node| u32::from(node.column == Node::LEAF);
+        let before: Vec<u32> =
+            self.nodes.iter().scan(0, |sum, node| Some(std::mem::replace(sum, *sum + is_leaf(node)))).collect();
+        let cuts = self.nodes.iter().enumerate().filter(|(_, node)| node.column != Node::LEAF);
+        cuts.map(move |(at, node)| Cut {
+            column: node.column as usize,
+            threshold: node.threshold,
+            left: before[at]..before[node.right as usize],
+        })
+    }
+
     /// What is known of the leaves, by number.
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
@@ -180,7 +195,7 @@ impl IsolationTree {
 }
 
 /// Calls `put(row, i, cell)` for every row and tree.
-pub(crate) fn cells_of_trees(trees: &[IsolationTree], points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
+pub(super) fn cells_of_trees(trees: &[IsolationTree], points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
     let tiles = match points.values() {
         Values::F32(values) => tiles_of(values, points.n_columns()),
         Values::F64(values) => tiles_of(values, points.n_columns()),
@@ -203,7 +218,7 @@ fn tiles_of<F: Real>(values: &[F], columns: usize) -> Vec<[i32; ABREAST]> {
 }
 
 /// Puts trees into a model file, one after another.
-pub(crate) fn save_trees(trees: &[IsolationTree], out: &mut ModelWriter, prefix: &str) {
+pub(super) fn save_trees(trees: &[IsolationTree], out: &mut ModelWriter, prefix: &str) {
     let nodes = || trees.iter().flat_map(|tree| &tree.nodes);
     let leaves = || trees.iter().flat_map(|tree| &tree.leaves);
     let sizes: Vec<u32> = trees.iter().map(|tree| tree.nodes.len() as u32).collect();
@@ -216,7 +231,7 @@ pub(crate) fn save_trees(trees: &[IsolationTree], out: &mut ModelWriter, prefix:
 
 /// Takes back `t` trees of at most `psi` leaves on `columns` columns, refusing nodes that no growth could make: children
 /// must come after their parent and inside the tree, so that every descent ends.
-pub(crate) fn load_trees(
+pub(super) fn load_trees(
     from: &ModelReader<'_>,
     prefix: &str,
     t: usize,

@@ -12,16 +12,18 @@ mod union;
 mod postings;
 mod hypersphere;
 mod isolation_tree;
+mod leaf_masks;
+mod forest;
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) use centres::{Centres, Want};
 pub use codes::{Cell, CodeRow, CodeStore, Codes, NONE, similarities};
 pub(crate) use codes::{CodeInt, with_codes};
+pub(crate) use forest::Forest;
 pub use hypersphere::{BallRule, Radii};
 pub(crate) use hypersphere::{EQUAL, squared_radii};
 pub use isolation_tree::{IsolationTree, Leaf};
-pub(crate) use isolation_tree::{cells_of_trees, load_trees, save_trees};
 pub(crate) use neighbours::{Next, Others, neighbours};
 pub use sample::Sampler;
 
