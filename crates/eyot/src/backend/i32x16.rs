@@ -7,9 +7,9 @@
 use std::arch::x86_64::{
     __m256i, __m512i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32, _mm256_cvtepi32_ps,
     _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_epi32, _mm256_min_epi32, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_storeu_si256, _mm256_sub_epi16, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask,
-    _mm512_cvtepi32_ps, _mm512_dpwssd_epi32, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_mask_mov_epi32,
-    _mm512_max_epi32, _mm512_min_epi32, _mm512_or_si512, _mm512_set1_epi32, _mm512_storeu_si512, _mm512_sub_epi16,
+    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cvtepi32_ps,
+    _mm512_dpwssd_epi32, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_mask_mov_epi32, _mm512_max_epi32,
+    _mm512_min_epi32, _mm512_or_si512, _mm512_set1_epi32, _mm512_storeu_si512,
 };
 
 use super::f32x16::{self, F32x16, WIDE};
@@ -24,8 +24,9 @@ pub(super) trait I32x16: Copy {
     fn splat(value: i32) -> Self;
     fn load(values: &[i32; WIDE]) -> Self;
     fn store(self, out: &mut [i32; WIDE]);
-    /// self + the squared differences of both halves.
-    fn add_squares(self, x: Self, z: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+    /// self + the products of both halves.
+    fn add_products(self, x: Self, z: Self) -> Self;
     /// self with a number instead of its last bits.
     fn numbered(self, number: Self) -> Self;
     fn min(self, other: Self) -> Self;
@@ -63,12 +64,13 @@ impl I32x16 for Plain {
         *out = self.0;
     }
     #[inline(always)]
-    fn add_squares(self, x: Self, z: Self) -> Self {
-        let squares = x.zip(z, |x, z| {
-            let (low, high) = ((x << 16 >> 16) - (z << 16 >> 16), (x >> 16) - (z >> 16));
-            low * low + high * high
-        });
-        self.zip(squares, |a, b| a + b)
+    fn add(self, other: Self) -> Self {
+        self.zip(other, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn add_products(self, x: Self, z: Self) -> Self {
+        let products = x.zip(z, |x, z| (x << 16 >> 16) * (z << 16 >> 16) + (x >> 16) * (z >> 16));
+        self.add(products)
     }
     #[inline(always)]
     fn numbered(self, number: Self) -> Self {
@@ -117,15 +119,18 @@ impl<const VNNI: bool> I32x16 for Avx512<VNNI> {
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), self.0) }
     }
     #[inline(always)]
-    fn add_squares(self, x: Self, z: Self) -> Self {
-        unsafe {
-            let difference = _mm512_sub_epi16(x.0, z.0);
-            Self(if VNNI {
-                _mm512_dpwssd_epi32(self.0, difference, difference)
+    fn add(self, other: Self) -> Self {
+        Self(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn add_products(self, x: Self, z: Self) -> Self {
+        Self(unsafe {
+            if VNNI {
+                _mm512_dpwssd_epi32(self.0, x.0, z.0)
             } else {
-                _mm512_add_epi32(self.0, _mm512_madd_epi16(difference, difference))
-            })
-        }
+                _mm512_add_epi32(self.0, _mm512_madd_epi16(x.0, z.0))
+            }
+        })
     }
     #[inline(always)]
     fn numbered(self, number: Self) -> Self {
@@ -178,11 +183,12 @@ impl I32x16 for Avx2 {
         }
     }
     #[inline(always)]
-    fn add_squares(self, x: Self, z: Self) -> Self {
-        let half = |sum, x, z| unsafe {
-            let difference = _mm256_sub_epi16(x, z);
-            _mm256_add_epi32(sum, _mm256_madd_epi16(difference, difference))
-        };
+    fn add(self, other: Self) -> Self {
+        unsafe { Self(_mm256_add_epi32(self.0, other.0), _mm256_add_epi32(self.1, other.1)) }
+    }
+    #[inline(always)]
+    fn add_products(self, x: Self, z: Self) -> Self {
+        let half = |sum, x, z| unsafe { _mm256_add_epi32(sum, _mm256_madd_epi16(x, z)) };
         Self(half(self.0, x.0, z.0), half(self.1, x.1, z.1))
     }
     #[inline(always)]

@@ -11,6 +11,7 @@
 
 use super::f32x16::{F32x16, WIDE, dispatch};
 use super::i32x16::{I32x16, dispatch_whole};
+use super::whole::{NOBODY, doubled_and_turned, square};
 
 /// Sets that one walk serves at the most: bits of a membership mask.
 pub(crate) const SETS: usize = 128;
@@ -40,8 +41,9 @@ pub(crate) struct Tree {
 pub(crate) enum Leaves {
     /// Column by column.
     Narrow { d: usize, values: Vec<f32> },
-    /// Two columns by two, in steps of which a unit has so many; rounded points lie at most `residual` steps off.
-    Whole { d: usize, pairs: usize, values: Vec<i32>, steps: f64, residual: f64 },
+    /// −2z, two columns by two, and ‖z‖², in steps of which a unit has so many, as in [`WholePanel`](super::WholePanel);
+    /// rounded points lie at most `residual` steps off.
+    Whole { d: usize, pairs: usize, values: Vec<i32>, squares: Vec<i32>, steps: f64, residual: f64 },
 }
 
 impl Leaves {
@@ -52,7 +54,10 @@ impl Leaves {
 
     /// Points in tree order, `pairs` pairs of `d` columns each.
     pub(crate) fn whole(points: &[i32], d: usize, pairs: usize, steps: f64, residual: f64) -> Self {
-        Self::Whole { d, pairs, values: in_blocks(points, pairs, 0), steps, residual }
+        let doubled: Vec<i32> = points.iter().map(|&pair| doubled_and_turned(pair)).collect();
+        let squares: Vec<i32> = points.chunks_exact(pairs).map(square).collect();
+        let (values, squares) = (in_blocks(&doubled, pairs, 0), in_blocks(&squares, 1, NOBODY));
+        Self::Whole { d, pairs, values, squares, steps, residual }
     }
 
     const fn d(&self) -> usize {
@@ -176,6 +181,8 @@ pub(crate) struct Party<const R: usize> {
     /// Columns of the rows, row by row within a column: as in the leaves, and for boxes.
     x: Vec<f32>,
     x_pairs: Vec<i32>,
+    /// ‖x‖² of the rows in steps.
+    x_squares: [i32; R],
     y: Vec<f32>,
     pub(crate) seekers: [Seeker; R],
     frames: Vec<Frame<R>>,
@@ -215,6 +222,7 @@ impl<const R: usize> Party<R> {
         Self {
             x: vec![0.0; narrow * R],
             x_pairs: vec![0; whole * R],
+            x_squares: [0; R],
             y: vec![0.0; tree.k * R],
             seekers: std::array::from_fn(|_| seeker.clone()),
             frames: vec![frame; tree.levels.len()],
@@ -230,7 +238,10 @@ impl<const R: usize> Party<R> {
         }
         match x {
             Walker::Narrow(x) => put(&mut self.x, at, R, x),
-            Walker::Whole(x) => put(&mut self.x_pairs, at, R, x),
+            Walker::Whole(x) => {
+                self.x_squares[at] = square(x);
+                put(&mut self.x_pairs, at, R, x);
+            }
         }
         put(&mut self.y, at, R, y);
         self.seekers[at].length = length;
@@ -338,7 +349,7 @@ fn box_distances<V: F32x16, const R: usize>(boxes: &[f32], k: usize, y: &[f32]) 
 
 #[inline(always)]
 fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>) {
-    let Party { x, x_pairs, y, seekers, frames, nodes, leaves } = party;
+    let Party { x, x_pairs, x_squares, y, seekers, frames, nodes, leaves } = party;
     for seeker in seekers.iter_mut() {
         seeker.limits = [-1.0; SETS];
         seeker.limits[..sets].fill(f32::MAX);
@@ -353,7 +364,7 @@ fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
     *nodes += 1;
     loop {
         if at == 0 {
-            *leaves += visit_leaves::<W, R>(tree, sets, &frames[0], x, x_pairs, seekers);
+            *leaves += visit_leaves::<W, R>(tree, sets, &frames[0], x, (x_pairs, *x_squares), seekers);
             if top == 0 {
                 return;
             }
@@ -411,7 +422,7 @@ fn visit_leaves<W: I32x16, const R: usize>(
     sets: usize,
     frame: &Frame<R>,
     x: &[f32],
-    x_pairs: &[i32],
+    x_whole: (&[i32], [i32; R]),
     seekers: &mut [Seeker; R],
 ) -> usize {
     let mut wanted = 0;
@@ -422,7 +433,7 @@ fn visit_leaves<W: I32x16, const R: usize>(
     while wanted != 0 {
         let leaf = frame.node * WIDE + wanted.trailing_zeros() as usize;
         wanted &= wanted - 1;
-        let sums = leaf_distances::<W, R>(&tree.leaves, leaf, x, x_pairs);
+        let sums = leaf_distances::<W, R>(&tree.leaves, leaf, x, x_whole);
         for (seeker, sum) in seekers.iter_mut().zip(sums) {
             let mut near = sum.at_most(W::Float::splat(seeker.bound));
             if near == 0 {
@@ -467,7 +478,7 @@ fn leaf_distances<W: I32x16, const R: usize>(
     leaves: &Leaves,
     leaf: usize,
     x: &[f32],
-    x_pairs: &[i32],
+    x_whole: (&[i32], [i32; R]),
 ) -> [W::Float; R] {
     match leaves {
         Leaves::Narrow { d, values } => {
@@ -481,13 +492,15 @@ fn leaf_distances<W: I32x16, const R: usize>(
             }
             sums
         }
-        Leaves::Whole { pairs, values, .. } => {
+        Leaves::Whole { pairs, values, squares, .. } => {
             let columns = values[leaf * WIDE * pairs..][..WIDE * pairs].as_chunks::<WIDE>().0;
-            let mut sums = [W::splat(0); R];
+            let of_points = W::load(&squares.as_chunks::<WIDE>().0[leaf]);
+            let (x_pairs, x_squares) = x_whole;
+            let mut sums = x_squares.map(|of_row| of_points.add(W::splat(of_row)));
             for (z, x) in columns.iter().zip(x_pairs.as_chunks::<R>().0) {
                 let z = W::load(z);
                 for r in 0..R {
-                    sums[r] = sums[r].add_squares(W::splat(x[r]), z);
+                    sums[r] = sums[r].add_products(W::splat(x[r]), z);
                 }
             }
             sums.map(W::to_float)

@@ -1,6 +1,9 @@
 //! The search of [`Panel`](super::Panel) in whole numbers of 16 bits: twice the columns in a register, so about twice
 //! as fast, and exact in itself. What is lost is known: how far the rounded row and the rounded centres lie from the
 //! true ones. Good where a row is some hundred steps from its nearest centre; data squeezed by outliers is not.
+//!
+//! Centres are compared by ‖z‖² − 2⟨x, z⟩, the squared distance less ‖x‖²: one instruction for two columns instead of two.
+//! Whole numbers cancel without loss, so that is no less exact.
 #![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
 #![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
 
@@ -8,21 +11,24 @@ use std::ops::Range;
 
 use super::f32x16::WIDE;
 use super::i32x16::{I32x16, NUMBER, dispatch_whole};
-use super::panel::{ABREAST, NEAR_BYTES, Proposal, Rivals};
+use super::panel::{NEAR_BYTES, Proposal, Rivals};
 use super::room::Room;
 use super::simd::Path;
 
-/// Steps from the middle to the longest centre. Rows may be as long again, so that no difference of two columns leaves
-/// 16 bits and no squared distance leaves 30.
+/// Steps from the middle to the longest centre. Rows may be as long again, so that no difference of two columns and no
+/// doubled column of a centre leaves 16 bits, and no squared distance and no ‖z‖² − 2⟨x, z⟩ leaves 30.
 pub(crate) const REACH: f64 = 16_000.0;
 const FARTHEST: f64 = 32_767.0;
 
-/// A squared distance that no row and centre have: added to where there is no centre.
-const NOBODY: i16 = i16::MAX;
+/// Stands for ‖z‖² where there is no centre: more than any ‖z‖² − 2⟨x, z⟩.
+pub(super) const NOBODY: i32 = 1 << 30;
 
 /// From so many pairs on, the third best is kept too: with many columns two centres are often nearly as near, three
 /// seldom.
 const KEEP_THIRD: usize = 12;
+
+/// Rows that are compared with four centres at a time: sixteen sums, and what is the best so far, fill the registers.
+const ABREAST: usize = 4;
 
 /// The number of a centre within its block stands in the last bits of its squared distance, so that one comparison
 /// serves both.
@@ -33,8 +39,10 @@ const BLOCK: usize = NUMBER as usize + 1;
 pub(crate) struct WholePanel {
     /// Columns, two by two.
     pairs: usize,
-    /// Centre by centre, pair by pair, sixteen partitionings each.
+    /// −2z, centre by centre, pair by pair, sixteen partitionings each.
     values: Vec<i32>,
+    /// ‖z‖², centre by centre, sixteen partitionings each.
+    squares: Vec<i32>,
 }
 
 /// Rows in tiles of [`ABREAST`] (a single row is its own tile), pair by pair within a tile.
@@ -44,11 +52,13 @@ pub(crate) struct WholeTiles {
     values: Room<i32, 64>,
     /// How far each rounded row lies from the true one.
     residuals: Room<f64, 1>,
+    /// ‖x‖² of the rounded rows.
+    squares: Room<f64, 1>,
 }
 
-/// Pairs of so many columns, with room for what says that there is no centre.
-pub(crate) const fn pairs_for(d: usize, gaps: bool) -> usize {
-    (d + gaps as usize).div_ceil(2)
+/// Pairs of so many columns.
+pub(crate) const fn pairs_for(d: usize) -> usize {
+    d.div_ceil(2)
 }
 
 /// Whether a row of `d` columns is not too long, with the longest centre opposite and a little for rounding.
@@ -78,6 +88,22 @@ fn put_half(pair: &mut i32, column: usize, value: i16) {
     *pair |= (u32::from(value.cast_unsigned()) << shift).cast_signed();
 }
 
+/// The two columns of a pair.
+const fn halves(pair: i32) -> [i32; 2] {
+    [pair << 16 >> 16, pair >> 16]
+}
+
+/// −2 times both columns of a pair.
+pub(super) const fn doubled_and_turned(pair: i32) -> i32 {
+    let [low, high] = halves(pair);
+    (-2 * low) & 0xFFFF | (-2 * high) << 16
+}
+
+/// The squared length of a row of pairs.
+pub(super) fn square(pairs: &[i32]) -> i32 {
+    pairs.iter().flat_map(|&pair| halves(pair)).map(|value| value * value).sum()
+}
+
 /// A row in whole steps, pair by pair; returns how far that is from the row.
 pub(crate) fn round_row(x: &[f64], steps: f64, out: &mut [i32]) -> f64 {
     out.fill(0);
@@ -85,28 +111,32 @@ pub(crate) fn round_row(x: &[f64], steps: f64, out: &mut [i32]) -> f64 {
 }
 
 impl WholeTiles {
-    pub(crate) fn new(n_rows: usize, pairs: usize) -> Self {
+    pub(crate) fn new(n_rows: usize, d: usize) -> Self {
+        let pairs = pairs_for(d);
         let abreast = if n_rows == 1 { 1 } else { ABREAST };
         let values = Room::new(n_rows.div_ceil(abreast) * abreast * pairs, 0);
-        Self { pairs, abreast, values, residuals: Room::new(n_rows, 0.0) }
+        Self { pairs, abreast, values, residuals: Room::new(n_rows, 0.0), squares: Room::new(n_rows, 0.0) }
     }
 
-    /// Takes up a row of a length, in steps, at which it can be told from where there is no centre; returns whether it
-    /// did.
+    /// Takes up a row, unless it is too long; returns whether it did.
     pub(crate) fn place(&mut self, row: usize, x: &[f64], length: f64, steps: f64) -> bool {
         if !within_reach(x.len(), length, steps) {
             return false;
         }
         let tile = &mut self.values[row / self.abreast * self.abreast * self.pairs..][..self.abreast * self.pairs];
         let (lane, abreast) = (row % self.abreast, self.abreast);
-        self.residuals[row] =
-            round_to(x, steps, |column, value| put_half(&mut tile[column / 2 * abreast + lane], column, value));
+        let mut square = 0;
+        self.residuals[row] = round_to(x, steps, |column, value| {
+            square += i32::from(value) * i32::from(value);
+            put_half(&mut tile[column / 2 * abreast + lane], column, value);
+        });
+        self.squares[row] = f64::from(square);
         true
     }
 }
 
-/// The best of a row in sixteen partitionings so far: squared distances with numbers in their last bits, and the blocks
-/// that the first two are in.
+/// The best of a row in sixteen partitionings so far: ‖z‖² − 2⟨x, z⟩ with numbers in their last bits, and the blocks that
+/// the first two are in.
 #[derive(Debug, Clone, Copy)]
 struct Standing {
     best: [i32; WIDE],
@@ -121,32 +151,34 @@ impl Standing {
 }
 
 impl WholePanel {
-    /// The centres of up to 16 partitionings: `centre(lane, j, z)` fills in `z`, or returns that there is none; `pairs`
-    /// has room for that. Also returns how far a rounded centre lies from the true one at the most.
+    /// The centres of up to 16 partitionings: `centre(lane, j, z)` fills in `z`, or returns that there is none. Also
+    /// returns how far a rounded centre lies from the true one at the most.
     pub(crate) fn new(
         d: usize,
-        pairs: usize,
         psi: usize,
         steps: f64,
         mut centre: impl FnMut(usize, usize, &mut [f64]) -> bool,
     ) -> (Self, f64) {
-        let mut values = vec![0; psi * pairs * WIDE];
+        let pairs = pairs_for(d);
+        let (mut values, mut squares) = (vec![0; psi * pairs * WIDE], vec![NOBODY; psi * WIDE]);
         let mut z = vec![0.0; d];
         let mut farthest = 0.0f64;
         for j in 0..psi {
             for lane in 0..WIDE {
-                let here = &mut values[j * pairs * WIDE..][..pairs * WIDE];
-                if centre(lane, j, &mut z) {
-                    let off = round_to(&z, steps, |column, value| {
-                        put_half(&mut here[column / 2 * WIDE + lane], column, value);
-                    });
-                    farthest = farthest.max(off);
-                } else if 2 * pairs > d {
-                    put_half(&mut here[(pairs - 1) * WIDE + lane], d, NOBODY);
+                if !centre(lane, j, &mut z) {
+                    continue;
                 }
+                let here = &mut values[j * pairs * WIDE..][..pairs * WIDE];
+                let mut square = 0;
+                let off = round_to(&z, steps, |column, value| {
+                    square += i32::from(value) * i32::from(value);
+                    put_half(&mut here[column / 2 * WIDE + lane], column, -2 * value);
+                });
+                squares[j * WIDE + lane] = square;
+                farthest = farthest.max(off);
             }
         }
-        (Self { pairs, values }, farthest)
+        (Self { pairs, values, squares }, farthest)
     }
 
     /// Calls `found(row, lane, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
@@ -165,8 +197,9 @@ impl WholePanel {
         for (scale, &end) in ends.iter().enumerate() {
             self.compare(path, rows, start..end, &mut standings);
             start = end;
-            for (row, (standing, own)) in standings.iter().zip(rows.residuals.iter()).enumerate() {
-                let margin = Margin::new(own + residual, self.pairs >= KEEP_THIRD);
+            let known = rows.residuals.iter().zip(rows.squares.iter());
+            for (row, (standing, (own, &square))) in standings.iter().zip(known).enumerate() {
+                let margin = Margin::new(own + residual, square, self.pairs >= KEEP_THIRD);
                 for lane in 0..WIDE {
                     found(row, lane, scale, margin.proposal(standing, lane));
                 }
@@ -200,6 +233,8 @@ struct Margin {
     /// Computed distances are off by no more than this.
     off: f64,
     more: f64,
+    /// ‖x‖².
+    square: f64,
     third: bool,
 }
 
@@ -207,30 +242,20 @@ struct Margin {
 const EASY: f64 = 1.0 / 256.0;
 
 impl Margin {
-    fn new(off: f64, third: bool) -> Self {
+    fn new(off: f64, square: f64, third: bool) -> Self {
         // (a + b)² ≤ (1 + ε)a² + (1 + 1/ε)b² for every ε.
-        Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, third }
+        Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, square, third }
     }
 
     #[inline(always)]
     fn proposal(&self, standing: &Standing, lane: usize) -> Proposal {
         let best = standing.best[lane];
-        let number = |key: i32, block: i32| block as u32 * BLOCK as u32 + (key & NUMBER) as u32;
         let centre = number(best, standing.blocks[0][lane]);
         // What the last bits were is not known.
-        let (least, most) = (f64::from(best & !NUMBER), f64::from(best | NUMBER));
-        let beyond = |other: i32| {
-            let other = f64::from(other & !NUMBER);
-            other > most * (1.0 + EASY) + 4.0 * self.more || other.sqrt() > most.sqrt() + 2.0 * self.off
-        };
-        let rivals = if beyond(standing.second[lane]) {
-            Rivals::None
-        } else {
-            // Two of the same number in different blocks, and the same distance, were taken for one.
-            let rival = number(standing.second[lane], standing.blocks[1][lane]);
-            let one = self.third && rival != centre && beyond(standing.third[lane]);
-            if one { Rivals::One(rival) } else { Rivals::Many }
-        };
+        let distance = |key: i32| self.square + f64::from(key);
+        let (least, most) = (distance(best & !NUMBER), distance(best | NUMBER));
+        let clearly_beyond = distance(standing.second[lane] & !NUMBER) > most * (1.0 + EASY) + 4.0 * self.more;
+        let rivals = if clearly_beyond { Rivals::None } else { self.rivals(standing, lane, centre, most) };
         Proposal {
             centre,
             rivals,
@@ -238,6 +263,26 @@ impl Margin {
             at_most: most * (1.0 + EASY) + self.more,
         }
     }
+}
+
+impl Margin {
+    /// Who may be nearer than `centre`, whose squared distance is `most` at the most, where a root must tell.
+    #[cold]
+    fn rivals(&self, standing: &Standing, lane: usize, centre: u32, most: f64) -> Rivals {
+        let beyond = |key: i32| (self.square + f64::from(key & !NUMBER)).sqrt() > most.sqrt() + 2.0 * self.off;
+        if beyond(standing.second[lane]) {
+            return Rivals::None;
+        }
+        // Two of the same number in different blocks, and the same distance, were taken for one.
+        let rival = number(standing.second[lane], standing.blocks[1][lane]);
+        let one = self.third && rival != centre && beyond(standing.third[lane]);
+        if one { Rivals::One(rival) } else { Rivals::Many }
+    }
+}
+
+/// The number of a centre from its last bits and its block.
+const fn number(key: i32, block: i32) -> u32 {
+    block as u32 * BLOCK as u32 + (key & NUMBER) as u32
 }
 
 dispatch_whole! {
@@ -277,12 +322,13 @@ fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
             first += 8;
         }
     }
-    while first + 2 <= centres.end {
-        some::<V, R, KEPT, 2>(panel, first, tile, &mut race);
-        first += 2;
+    while first + 4 <= centres.end {
+        some::<V, R, KEPT, 4>(panel, first, tile, &mut race);
+        first += 4;
     }
-    if first < centres.end {
+    while first < centres.end {
         some::<V, R, KEPT, 1>(panel, first, tile, &mut race);
+        first += 1;
     }
     let here = V::splat(((centres.start / BLOCK) as u32).cast_signed());
     for (r, standing) in standings.iter_mut().enumerate() {
@@ -309,13 +355,14 @@ fn some<V: I32x16, const R: usize, const KEPT: usize, const C: usize>(
     let columns: [&[[i32; WIDE]]; C] =
         std::array::from_fn(|c| panel.values[(first + c) * pairs * WIDE..][..pairs * WIDE].as_chunks::<WIDE>().0);
     let x = &tile.as_chunks::<R>().0[..pairs];
-    let mut sums = [[V::splat(0); R]; C];
+    let squares = &panel.squares[first * WIDE..][..C * WIDE].as_chunks::<WIDE>().0;
+    let mut sums: [[V; R]; C] = std::array::from_fn(|c| [V::load(&squares[c]); R]);
     for k in 0..pairs {
         let z: [V; C] = std::array::from_fn(|c| V::load(&columns[c][k]));
         for r in 0..R {
             let x = V::splat(x[k][r]);
             for c in 0..C {
-                sums[c][r] = sums[c][r].add_squares(x, z[c]);
+                sums[c][r] = sums[c][r].add_products(x, z[c]);
             }
         }
     }

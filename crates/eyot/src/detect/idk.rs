@@ -155,9 +155,7 @@ impl Embedding {
 
     /// Counts more points.
     pub fn add(&mut self, codes: &Codes) {
-        for row in codes.rows() {
-            row.features().for_each(|feature| self.counts[feature] += 1);
-        }
+        codes.rows().for_each(|row| row.count_in(&mut self.counts));
         self.points += codes.n_rows() as u64;
     }
 
@@ -178,7 +176,7 @@ impl Embedding {
 
     /// K̂(δ(x), P) of a point x given by its codes, from 0 to 1.
     pub fn similarity(&self, row: CodeRow<'_>) -> f64 {
-        self.share(row.features().map(|feature| self.counts[feature]).sum(), row.t())
+        self.share(row.sum_of(&self.counts), row.t())
     }
 
     /// The sum of t counts as a similarity.

@@ -1,6 +1,7 @@
 //! The sampled rows of all partitionings, each stored once, and the search for the nearest of a partitioning. Dense
 //! rows under the Euclidean distance go through vector lanes, everything else through inverted lists.
 
+use std::hint::select_unpredictable;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -256,25 +257,38 @@ impl Centres {
         proposal: Proposal,
         radius: impl Fn(u32) -> Option<f64>,
     ) -> Option<Cell> {
-        let squared_distance = |centre: u32| {
-            points.row(row).squared_distance(self.points.row(self.members_of(i)[centre as usize] as usize))
-        };
-        match proposal.rivals {
-            Rivals::Many => None,
-            Rivals::None => {
-                let inside = radius(proposal.centre).is_none_or(|radius| {
-                    proposal.at_most <= radius
-                        || (proposal.at_least <= radius && squared_distance(proposal.centre) <= radius)
-                });
-                Some(if inside { proposal.centre } else { NONE })
+        if proposal.rivals == Rivals::None {
+            let Some(radius) = radius(proposal.centre) else { return Some(proposal.centre) };
+            // A row is inside as often as not, which no processor guesses; on the edge, which is one question here, it
+            // seldom is.
+            if (radius - proposal.at_least).min(proposal.at_most - radius) < 0.0 {
+                return Some(select_unpredictable(proposal.at_most <= radius, proposal.centre, NONE));
             }
+        }
+        self.cell_settled(points.row(row), i, proposal, radius)
+    }
+
+    /// The same where a canonical distance decides, or two of them.
+    #[cold]
+    fn cell_settled(
+        &self,
+        x: Row<'_>,
+        i: usize,
+        proposal: Proposal,
+        radius: impl Fn(u32) -> Option<f64>,
+    ) -> Option<Cell> {
+        let squared_distance =
+            |centre: u32| x.squared_distance(self.points.row(self.members_of(i)[centre as usize] as usize));
+        let (centre, distance) = match proposal.rivals {
+            Rivals::Many => return None,
+            Rivals::None => (proposal.centre, squared_distance(proposal.centre)),
             Rivals::One(rival) => {
                 let (low, high) = (proposal.centre.min(rival), proposal.centre.max(rival));
                 let (to_low, to_high) = (squared_distance(low), squared_distance(high));
-                let (centre, distance) = if to_high < to_low { (high, to_high) } else { (low, to_low) };
-                Some(if radius(centre).is_none_or(|radius| distance <= radius) { centre } else { NONE })
+                if to_high < to_low { (high, to_high) } else { (low, to_low) }
             }
-        }
+        };
+        Some(if radius(centre).is_none_or(|radius| distance <= radius) { centre } else { NONE })
     }
 
     pub(crate) fn save(&self, out: &mut ModelWriter, prefix: &str) {

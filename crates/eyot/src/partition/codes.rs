@@ -240,6 +240,28 @@ impl<'a> CodeRow<'a> {
         self.cells().filter(|&cell| cell != NONE).count()
     }
 
+    /// Σ of the counts of the point's cells. Gaps come as they like, so no step asks whether this is one.
+    pub(crate) fn sum_of(self, counts: &[u64]) -> u64 {
+        let mut sum = 0;
+        with_codes!(CodeSlice, self.cells, cells => {
+            for (block, &cell) in counts.chunks_exact(self.psi).zip(cells) {
+                let cell = cell.to_cell(self.psi);
+                sum += block[(cell as usize).min(self.psi - 1)] * u64::from(cell != NONE);
+            }
+        });
+        sum
+    }
+
+    /// Adds one to the counts of the point's cells.
+    pub(crate) fn count_in(self, counts: &mut [u64]) {
+        with_codes!(CodeSlice, self.cells, cells => {
+            for (block, &cell) in counts.chunks_exact_mut(self.psi).zip(cells) {
+                let cell = cell.to_cell(self.psi);
+                block[(cell as usize).min(self.psi - 1)] += u64::from(cell != NONE);
+            }
+        });
+    }
+
     /// In how many partitionings two points share a cell: ⟨Φ(x), Φ(y)⟩. Gaps match nothing.
     pub fn matches(self, other: CodeRow<'_>) -> usize {
         self.cells().zip(other.cells()).filter(|&(x, y)| x == y && x != NONE).count()

@@ -5,9 +5,7 @@
 //! case by canonical distances. Copies within a partitioning are left out first, so that they are no ties.
 
 use super::frame::{FAR, Frame};
-use crate::backend::{
-    Form, NarrowTiles, Panel, Path, Proposal, REACH, Rivals, Room, WholePanel, WholeTiles, pairs_for,
-};
+use crate::backend::{Form, NarrowTiles, Panel, Path, Proposal, REACH, Rivals, Room, WholePanel, WholeTiles};
 use crate::data::{Points, PointsBuf};
 
 /// Partitionings of a panel.
@@ -40,7 +38,6 @@ enum Sixteens {
     Narrow(Vec<Panel>),
     Whole {
         panels: Vec<WholePanel>,
-        pairs: usize,
         /// Steps per unit of the frame.
         steps: f64,
         /// How far rounded centres lie from the true ones at the most, in steps.
@@ -65,12 +62,10 @@ impl Panels {
         let panels = 0..t.div_ceil(WIDE);
         let sixteens = match numbers {
             Numbers::Whole => {
-                let pairs = pairs_for(d, copies.contains(&true));
                 let steps = REACH / frame.longest;
-                let panels =
-                    panels.map(|panel| WholePanel::new(d, pairs, psi, steps, |lane, j, z| centre(panel, lane, j, z)));
+                let panels = panels.map(|panel| WholePanel::new(d, psi, steps, |lane, j, z| centre(panel, lane, j, z)));
                 let (panels, residuals): (_, Vec<f64>) = panels.unzip();
-                Sixteens::Whole { panels, pairs, steps, residual: residuals.into_iter().fold(0.0, f64::max) }
+                Sixteens::Whole { panels, steps, residual: residuals.into_iter().fold(0.0, f64::max) }
             }
             Numbers::F32(form) => {
                 let panels = panels.map(|panel| Panel::new(d, psi, form, |lane, j, z| centre(panel, lane, j, z)));
@@ -112,8 +107,8 @@ impl Panels {
                     });
                 }
             }
-            Sixteens::Whole { panels, pairs, steps, residual } => {
-                let mut rows = WholeTiles::new(n, *pairs);
+            Sixteens::Whole { panels, steps, residual } => {
+                let mut rows = WholeTiles::new(n, d);
                 for (at, row) in points.rows().enumerate() {
                     let length = self.frame.moved(row, &mut x);
                     far[at] = !rows.place(at, &x, length, *steps);

@@ -322,7 +322,7 @@ enum Columns {
 
 impl Columns {
     fn new(n: usize, d: usize, whole: bool) -> Self {
-        let pairs = pairs_for(d, false);
+        let pairs = pairs_for(d);
         if whole {
             Self::Whole { pairs, values: vec![0; n * pairs] }
         } else {
