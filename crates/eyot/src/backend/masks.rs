@@ -3,7 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd,
+    _mm256_and_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd,
     _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_storeu_si256,
 };
 
@@ -84,14 +84,14 @@ impl MaskedTree {
                     // SAFETY: there are at least 256 masks from `first` on.
                     *open = unsafe {
                         let mask = self.masks.as_ptr().add(first as usize + usize::from(number));
-                        _mm256_and_si256(*open, _mm256_loadu_si256(mask.cast::<__m256i>()))
+                        _mm256_and_si256(*open, _mm256_loadu_si256(mask.cast()))
                     };
                 }
             }
             for (leaf, open) in leaves.iter_mut().zip(open) {
                 let mut words: Mask = [0; _];
                 // SAFETY: the words are as many bits as the vector.
-                unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast::<__m256i>(), open) };
+                unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), open) };
                 let none_open = _mm256_cmpeq_epi64(open, _mm256_setzero_si256());
                 let word = (!_mm256_movemask_pd(_mm256_castsi256_pd(none_open))).trailing_zeros() % 4;
                 *leaf = (words[word as usize].trailing_zeros() + 64 * word) as u8;

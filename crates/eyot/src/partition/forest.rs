@@ -13,6 +13,9 @@ use crate::partition::Cell;
 /// Rows from which on making the masks pays: they take the time of descending about as often.
 const MANY: usize = 2048;
 
+/// Fewer rows than this descend although there are masks, which are more than a near cache holds.
+const FEW: usize = 8;
+
 /// Trees on the same columns.
 #[derive(Debug)]
 pub(crate) struct Forest {
@@ -66,7 +69,7 @@ impl Forest {
     /// Calls `put(row, i, cell)` for every row and tree.
     pub(crate) fn cells(&self, points: Points<'_>, put: impl FnMut(usize, usize, Cell)) {
         match self.masks() {
-            Some(masks) if !points.is_sparse() => masks.cells(points, put),
+            Some(masks) if !points.is_sparse() && points.n_rows() >= FEW => masks.cells(points, put),
             _ => cells_of_trees(&self.trees, points, put),
         }
     }

@@ -54,9 +54,12 @@ impl Node {
     const LEAF: u32 = u32::MAX;
 }
 
-/// Rows that descend side by side. Each step waits for the one before, so one row alone leaves the processor idle:
+/// Descents side by side, of rows or in trees. Each step waits for the one before, so one row alone leaves the processor idle:
 /// eight take a quarter of the time of eight in turn.
 const ABREAST: usize = 8;
+
+/// Columns up to which a single row descends in several trees at a time.
+const FEW_COLUMNS: usize = 64;
 
 /// What is known of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,22 +131,7 @@ impl IsolationTree {
         let tiles = if self.steps.is_empty() { &[] } else { tiles };
         let mut done = 0;
         for tile in tiles.chunks_exact(points.n_columns()) {
-            let mut at = [0u32; ABREAST];
-            let mut open = false;
-            loop {
-                let mut moved = 0;
-                for (lane, at) in at.iter_mut().enumerate() {
-                    let step = self.steps[*at as usize];
-                    let value = tile[usize::from(step.column)][lane];
-                    open |= value == step.threshold;
-                    let next = select_unpredictable(value < step.threshold, *at + 1, u32::from(step.right));
-                    moved |= next ^ *at;
-                    *at = next;
-                }
-                if moved == 0 {
-                    break;
-                }
-            }
+            let (at, open) = descend_abreast(&[self.steps.as_slice(); ABREAST], |lane, column| tile[column][lane]);
             for (row, &at) in (done..).zip(&at) {
                 put(row, if open { self.cell_of(points.row(row)) } else { self.nodes[at as usize].right });
             }
@@ -196,16 +184,68 @@ impl IsolationTree {
 
 /// Calls `put(row, i, cell)` for every row and tree.
 pub(super) fn cells_of_trees(trees: &[IsolationTree], points: Points<'_>, mut put: impl FnMut(usize, usize, Cell)) {
+    if points.is_sparse() || points.n_rows() < ABREAST {
+        for (row, x) in points.rows().enumerate() {
+            cells_of_row(trees, x, |i, cell| put(row, i, cell));
+        }
+        return;
+    }
     let tiles = match points.values() {
         Values::F32(values) => tiles_of(values, points.n_columns()),
         Values::F64(values) => tiles_of(values, points.n_columns()),
-        Values::Sparse { .. } => Vec::new(),
+        Values::Sparse { .. } => unreachable!("sparse rows go one by one"),
     };
     for (i, tree) in trees.iter().enumerate() {
-        if points.is_sparse() {
-            points.rows().enumerate().for_each(|(row, x)| put(row, i, tree.cell_of(x)));
-        } else {
-            tree.dense_cells(points, &tiles, |row, cell| put(row, i, cell));
+        tree.dense_cells(points, &tiles, |row, cell| put(row, i, cell));
+    }
+}
+
+/// The cells of one row: dense, it descends in [`ABREAST`] trees at a time.
+fn cells_of_row(trees: &[IsolationTree], x: Row<'_>, mut put: impl FnMut(usize, Cell)) {
+    let columns = match x {
+        Row::F32(values) => values.len(),
+        Row::F64(values) => values.len(),
+        Row::Sparse(_) => usize::MAX,
+    };
+    let mut first = 0;
+    if columns <= FEW_COLUMNS {
+        let ranks: [i32; FEW_COLUMNS] =
+            std::array::from_fn(|column| if column < columns { rank(x.get(column)) } else { 0 });
+        for trees in trees.as_chunks::<ABREAST>().0 {
+            if trees.iter().any(|tree| tree.steps.is_empty()) {
+                break;
+            }
+            let (at, open) =
+                descend_abreast(&trees.each_ref().map(|tree| tree.steps.as_slice()), |_, column| ranks[column]);
+            for (seat, (tree, at)) in trees.iter().zip(at).enumerate() {
+                put(first + seat, if open { tree.cell_of(x) } else { tree.nodes[at as usize].right });
+            }
+            first += ABREAST;
+        }
+    }
+    for (i, tree) in trees.iter().enumerate().skip(first) {
+        put(i, tree.cell_of(x));
+    }
+}
+
+/// The leaves of [`ABREAST`] descents; `rank(seat, column)` is that of a value. Also returns whether a rank was equal to
+/// that of a threshold, so that rounding may have gone astray.
+#[inline]
+fn descend_abreast(steps: &[&[Step]; ABREAST], rank: impl Fn(usize, usize) -> i32) -> ([u32; ABREAST], bool) {
+    let mut at = [0u32; ABREAST];
+    let mut open = false;
+    loop {
+        let mut moved = 0;
+        for (seat, (at, steps)) in at.iter_mut().zip(steps).enumerate() {
+            let step = steps[*at as usize];
+            let value = rank(seat, usize::from(step.column));
+            open |= value == step.threshold;
+            let next = select_unpredictable(value < step.threshold, *at + 1, u32::from(step.right));
+            moved |= next ^ *at;
+            *at = next;
+        }
+        if moved == 0 {
+            return (at, open);
         }
     }
 }
@@ -458,6 +498,10 @@ mod tests {
         for row in noise(101, 3).as_points().rows() {
             close.push(Row::F64(&[1.0 + 1e-9 * row.get(0), 1e9 + row.get(1), 1e300 * row.get(2)]));
         }
+        let many = noise(101, 3);
+        let few = many.as_points().slice(0..5);
+        let trees: Vec<IsolationTree> = (0..21).map(|i| grow(&many, None, i)).collect();
+        cells_of_trees(&trees, few, |row, i, cell| assert_eq!(cell, trees[i].cell_of(few.row(row))));
         for points in [noise(101, 3), close] {
             let mut single = PointsBuf::dense_f32(3);
             noise(101, 3).as_points().rows().for_each(|row| single.push(row));
