@@ -13,13 +13,7 @@ use crate::data::Scale;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
 use crate::partition::Distance;
-use crate::tune::{CvEntry, CvTable, powers_of_two, stratified_folds};
-
-/// How often few bags are divided into folds anew.
-const DIVISIONS: usize = 5;
-
-/// Few bags: up to this many, which of two candidates is ahead depends on the folds more than on the candidates.
-const FEW: usize = 500;
+use crate::tune::{CvEntry, CvTable, Folds, powers_of_two, stratified_folds};
 
 /// Up to this ψ a sweep may take several of them at once; a larger one is work enough for a thread.
 const SWEPT: usize = 256;
@@ -49,19 +43,15 @@ pub struct BagGrid {
     pub costs: Vec<f64>,
     /// Folds inside the training bags.
     pub folds: usize,
-    /// How often up to 500 training bags are divided into folds; a candidate is as good as its mean over all of them.
-    pub divisions: usize,
-    /// Seed of the folds.
+    /// Seed of those folds.
     pub seed: u64,
 }
 
 impl BagGrid {
     /// The grids of the paper; it does not say which C it used, so three are tried. Beyond the paper, ISK may raise the
     /// shares of cells to a power, which did as well or better on every benchmark set. With a text distance, zeros stay
-    /// zeros and ψ is small. The paper divides the training bags into folds once; five divisions cost little and choose
-    /// better. The SVMs on instances, which are slow, have one.
+    /// zeros and ψ is small.
     pub fn of(base: SetMethod) -> Self {
-        let slow = matches!(base, SetMethod::MiSvm(_) | SetMethod::MiSvmBag(_));
         let texts = matches!(&base, SetMethod::Isk(params) if params.map.distance != Distance::Euclidean);
         let (scales, exponents) = if texts {
             (vec![Scale::None, Scale::MinMax], 2..=8)
@@ -80,7 +70,6 @@ impl BagGrid {
             energies: vec![1.0, 0.8, 0.9],
             costs: vec![1.0, 10.0, 100.0],
             folds: 5,
-            divisions: if slow { 1 } else { DIVISIONS },
             seed: 0,
         }
     }
@@ -118,14 +107,11 @@ impl BagGrid {
         {
             return Ok((only.clone(), None));
         }
-        let divisions = if sets.len() > FEW { 1 } else { self.divisions.max(1) as u64 };
-        let folds = |division: u64| stratified_folds(labels, self.folds.min(sets.len()), self.seed + (division << 32));
-        let divisions = (0..divisions).map(folds).collect::<Result<Vec<_>>>()?;
-        let of = Labelled { labels, n_classes, divisions: &divisions };
-        let mut entries = self.evaluate(&first, sets, of, run)?;
+        let folds = stratified_folds(labels, self.folds.min(sets.len()), self.seed)?;
+        let mut entries = self.evaluate(&first, sets, labels, n_classes, &folds, run)?;
         let best = CvTable::of(entries.clone())?.best().parameters.clone();
         let second = self.weighting(&best);
-        entries.extend(self.evaluate(&second, sets, of, run)?);
+        entries.extend(self.evaluate(&second, sets, labels, n_classes, &folds, run)?);
         let table = CvTable::of(entries)?;
         Ok((table.best().parameters.clone(), Some(table)))
     }
@@ -134,7 +120,9 @@ impl BagGrid {
         &self,
         groups: &[Vec<BagClassifierParams>],
         sets: &Sets,
-        of: Labelled<'_>,
+        labels: &[u32],
+        n_classes: usize,
+        folds: &Folds,
         run: Run<'_>,
     ) -> Result<Vec<CvEntry<BagClassifierParams>>> {
         let scaled: Vec<(Scale, Sets)> = self
@@ -142,6 +130,7 @@ impl BagGrid {
             .iter()
             .map(|&scale| (scale, sets.with_points(Scaler::fit(sets.points(), scale).apply(sets.points()))))
             .collect();
+        let of = Labelled { labels, n_classes, folds };
         let results = run.map("tune", groups.len(), |group| {
             let group = &groups[group];
             let Some(first) = group.first() else { return Ok(vec![]) };

@@ -10,20 +10,18 @@ use crate::score::Confusion;
 use crate::solve::{FeatureRows, KernelMatrix, KernelSvmParams, LinearSvmParams, Precomputed, class_of_scores};
 use crate::tune::Folds;
 
-/// Bags with their classes, divided into folds once or several times.
+/// Bags with their classes and folds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Labelled<'a> {
     pub(super) labels: &'a [u32],
     pub(super) n_classes: usize,
-    pub(super) divisions: &'a [Folds],
+    pub(super) folds: &'a Folds,
 }
 
 impl Labelled<'_> {
-    /// 1 for bags to learn from, 0 for those held out, and the latter; the folds of a division follow those of the one
-    /// before.
+    /// 1 for bags to learn from, 0 for those held out, and the latter.
     pub(super) fn split(&self, fold: usize) -> (Vec<f64>, Vec<usize>) {
-        let per_division = self.divisions[0].n_folds();
-        let (of, fold) = (self.divisions[fold / per_division].fold_of(), fold % per_division);
+        let of = self.folds.fold_of();
         let weights = of.iter().map(|&own| if own as usize == fold { 0.0 } else { 1.0 }).collect();
         (weights, (0..of.len()).filter(|&bag| of[bag] as usize == fold).collect())
     }
@@ -34,9 +32,9 @@ impl Labelled<'_> {
         Confusion::of(self.n_classes, &truth, predicted).accuracy()
     }
 
-    /// One number per fold of every division.
+    /// One number per fold.
     pub(super) fn each_fold(&self, accuracy: impl FnMut(usize) -> Result<f64>) -> Result<Vec<f64>> {
-        (0..self.divisions.iter().map(Folds::n_folds).sum()).map(accuracy).collect()
+        (0..self.folds.n_folds()).map(accuracy).collect()
     }
 
     /// Linear SVMs on vectors, one list of accuracies each.

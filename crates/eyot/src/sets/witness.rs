@@ -279,10 +279,11 @@ impl WitnessClassifier {
         let instances = Instances::new(sets, first.gamma, guess);
         let one = |params: &&WitnessParams| {
             of.each_fold(|fold| {
-                let (weights, held) = of.split(fold);
+                let fold_of = of.folds.fold_of();
+                let (_, held) = of.split(fold);
                 let models = (0..n_scores(of.n_classes)).map(|score| {
                     let class = class_of_score(of.n_classes, score);
-                    let takes_part = |bag: usize| weights[bag] > 0.0;
+                    let takes_part = |bag: usize| fold_of[bag] as usize != fold;
                     instances.solve(params, guess, &|bag| of.labels[bag] == class, &takes_part)
                 });
                 let models = models.collect::<Result<Vec<_>>>()?;
