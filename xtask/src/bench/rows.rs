@@ -56,7 +56,8 @@ impl Sizes {
         stream: 200_000,
         svm: 50_000,
         threads: 50_000,
-        memory: 200_000,
+        // More than the buffers for reading hold, so that these are full.
+        memory: 800_000,
         scaling: 20_000,
         real: usize::MAX,
         t: 100,

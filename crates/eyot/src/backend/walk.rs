@@ -496,14 +496,22 @@ fn leaf_distances<W: I32x16, const R: usize>(
             let columns = values[leaf * WIDE * pairs..][..WIDE * pairs].as_chunks::<WIDE>().0;
             let of_points = W::load(&squares.as_chunks::<WIDE>().0[leaf]);
             let (x_pairs, x_squares) = x_whole;
-            let mut sums = x_squares.map(|of_row| of_points.add(W::splat(of_row)));
+            // Loops, since what is called by `map` is not compiled for the processor.
+            let mut sums = [of_points; R];
+            for r in 0..R {
+                sums[r] = sums[r].add(W::splat(x_squares[r]));
+            }
             for (z, x) in columns.iter().zip(x_pairs.as_chunks::<R>().0) {
                 let z = W::load(z);
                 for r in 0..R {
                     sums[r] = sums[r].add_products(W::splat(x[r]), z);
                 }
             }
-            sums.map(W::to_float)
+            let mut distances = [W::Float::splat(0.0); R];
+            for r in 0..R {
+                distances[r] = sums[r].to_float();
+            }
+            distances
         }
     }
 }

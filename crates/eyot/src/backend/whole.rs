@@ -27,8 +27,9 @@ pub(super) const NOBODY: i32 = 1 << 30;
 /// seldom.
 const KEEP_THIRD: usize = 12;
 
-/// Rows that are compared with four centres at a time: sixteen sums, and what is the best so far, fill the registers.
-const ABREAST: usize = 4;
+/// Rows that are compared side by side: sixteen sums, and what is the best so far, fill the registers. Few columns: four
+/// rows with four centres. Many, whose centres come from afar: eight rows with two.
+const ABREAST: [usize; 2] = [4, 8];
 
 /// The number of a centre within its block stands in the last bits of its squared distance, so that one comparison
 /// serves both.
@@ -45,7 +46,7 @@ pub(crate) struct WholePanel {
     squares: Vec<i32>,
 }
 
-/// Rows in tiles of [`ABREAST`] (a single row is its own tile), pair by pair within a tile.
+/// Rows in tiles of 4 or 8 (a single row is its own tile), pair by pair within a tile.
 pub(crate) struct WholeTiles {
     pairs: usize,
     abreast: usize,
@@ -113,7 +114,7 @@ pub(crate) fn round_row(x: &[f64], steps: f64, out: &mut [i32]) -> f64 {
 impl WholeTiles {
     pub(crate) fn new(n_rows: usize, d: usize) -> Self {
         let pairs = pairs_for(d);
-        let abreast = if n_rows == 1 { 1 } else { ABREAST };
+        let abreast = if n_rows == 1 { 1 } else { ABREAST[usize::from(pairs >= KEEP_THIRD)] };
         let values = Room::new(n_rows.div_ceil(abreast) * abreast * pairs, 0);
         Self { pairs, abreast, values, residuals: Room::new(n_rows, 0.0), squares: Room::new(n_rows, 0.0) }
     }
@@ -219,8 +220,8 @@ impl WholePanel {
                 match (rows.abreast, self.pairs >= KEEP_THIRD) {
                     (1, false) => compare::<1, 2>(path, self, first..end, tile, standings),
                     (1, true) => compare::<1, 3>(path, self, first..end, tile, standings),
-                    (_, false) => compare::<ABREAST, 2>(path, self, first..end, tile, standings),
-                    (_, true) => compare::<ABREAST, 3>(path, self, first..end, tile, standings),
+                    (_, false) => compare::<{ ABREAST[0] }, 2>(path, self, first..end, tile, standings),
+                    (_, true) => compare::<{ ABREAST[1] }, 3>(path, self, first..end, tile, standings),
                 }
             }
             first = end;
@@ -322,13 +323,18 @@ fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
             first += 8;
         }
     }
-    while first + 4 <= centres.end {
-        some::<V, R, KEPT, 4>(panel, first, tile, &mut race);
-        first += 4;
+    if R == ABREAST[0] {
+        while first + 4 <= centres.end {
+            some::<V, R, KEPT, 4>(panel, first, tile, &mut race);
+            first += 4;
+        }
     }
-    while first < centres.end {
+    while first + 2 <= centres.end {
+        some::<V, R, KEPT, 2>(panel, first, tile, &mut race);
+        first += 2;
+    }
+    if first < centres.end {
         some::<V, R, KEPT, 1>(panel, first, tile, &mut race);
-        first += 1;
     }
     let here = V::splat(((centres.start / BLOCK) as u32).cast_signed());
     for (r, standing) in standings.iter_mut().enumerate() {

@@ -163,7 +163,9 @@ impl Checked<IsolationMapParams> {
         for &row in &rows {
             kept.push(points.row(row as usize));
         }
-        self.fit_sample(&samples, &rows, kept, extent(points), run)
+        // Only balls ask how far apart rows are.
+        let extent = if self.partition == Partition::Sphere { extent(points) } else { 0.0 };
+        self.fit_sample(&samples, &rows, kept, extent, run)
     }
 
     /// Fits on samples that a [`Sampler`] chose while reading: `rows` are the sampled row numbers, ascending, `points`

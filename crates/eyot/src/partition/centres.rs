@@ -11,7 +11,7 @@ use super::bits::Bits;
 use super::codes::{Cell, NONE};
 use super::panels::{Numbers, Panels};
 use super::postings::{Postings, Query};
-use super::union::{TOGETHER, Union, groups};
+use super::union::{PILOT_ORDERED, TOGETHER, Union, groups};
 use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
@@ -32,9 +32,9 @@ const WORTH_BITS: usize = 64;
 
 /// Panels, from what is fastest if all goes well; what a centre costs and each of its columns, in nanoseconds.
 const FORMS: [(Numbers, f64, f64); 3] = [
-    (Numbers::Whole, 0.035, 0.007),
-    (Numbers::F32(Form::Product), 0.05, 0.012),
-    (Numbers::F32(Form::Difference), 0.05, 0.018),
+    (Numbers::Whole, 0.04, 0.009),
+    (Numbers::F32(Form::Product), 0.05, 0.02),
+    (Numbers::F32(Form::Difference), 0.05, 0.027),
 ];
 
 /// What a code costs beyond finding the nearest centre, in nanoseconds.
@@ -43,7 +43,9 @@ const PER_CODE: f64 = 8.0;
 /// Whole steps pay in a walk from so many columns on.
 const WORTH_STEPS: usize = 32;
 
-/// Panels are tried on so many rows.
+/// Panels are tried on so many partitionings, which are one panel, and on so many rows.
+const PILOT_PARTITIONINGS: usize = 16;
+/// See above.
 const PILOT_ROWS: usize = 256;
 
 /// Centres of t partitionings of ψ each, over shared rows.
@@ -69,8 +71,10 @@ enum Search {
 /// where it was found not to.
 #[derive(Debug, Default)]
 struct Fast {
-    /// Every centre of every partitioning, and about what a row costs in nanoseconds.
-    panels: OnceLock<(Option<Panels>, f64)>,
+    /// The form of panels that a pilot found fastest, and about what a row costs in nanoseconds.
+    plan: OnceLock<(Option<Numbers>, f64)>,
+    /// Every centre of every partitioning.
+    panels: OnceLock<Option<Panels>>,
     /// One walk for all partitionings.
     walk: OnceLock<Option<Walk>>,
     /// Rows asked for so far.
@@ -90,13 +94,14 @@ struct Walk {
 impl Clone for Fast {
     fn clone(&self) -> Self {
         let asked = AtomicUsize::new(self.asked.load(Ordering::Relaxed));
-        Self { panels: self.panels.clone(), walk: self.walk.clone(), asked, making: Mutex::new(()) }
+        let (plan, panels, walk) = (self.plan.clone(), self.panels.clone(), self.walk.clone());
+        Self { plan, panels, walk, asked, making: Mutex::new(()) }
     }
 }
 
 impl Fast {
     fn panels(&self) -> Option<&Panels> {
-        self.panels.get().and_then(|(panels, _)| panels.as_ref())
+        self.panels.get().and_then(Option::as_ref)
     }
 
     fn walk(&self) -> Option<&Walk> {
@@ -204,7 +209,7 @@ impl Centres {
         match &self.search {
             Search::Dense { lanes, fast } => {
                 // A single row has nobody to share a walk with.
-                let sweep = fast.panels.get().map_or(f64::INFINITY, |&(_, cost)| cost);
+                let sweep = fast.panels().and(fast.plan.get()).map_or(f64::INFINITY, |&(_, cost)| cost);
                 let walk = fast.walk().filter(|walk| points.n_rows() > 1 || walk.cost_alone < ALONE * sweep);
                 match (walk, fast.panels(), want) {
                     (Some(walk), _, Want::Nearest | Want::Ball(_)) => {
@@ -277,18 +282,30 @@ impl Centres {
         proposal: Proposal,
         radius: impl Fn(u32) -> Option<f64>,
     ) -> Option<Cell> {
-        let squared_distance =
-            |centre: u32| x.squared_distance(self.points.row(self.members_of(i)[centre as usize] as usize));
-        let (centre, distance) = match proposal.rivals {
+        let row_of = |centre: u32| self.points.row(self.members_of(i)[centre as usize] as usize);
+        // Wide rows: one sum after another takes long, and hardly ever is the order of sums what decides.
+        let margin = 1.0 + (4 * self.points.n_columns() + 16) as f64 * f64::EPSILON;
+        let about = |centre: u32| x.squared_distance_about(row_of(centre)).filter(|about| about.is_normal());
+        let squared_distance = |centre: u32| x.squared_distance(row_of(centre));
+        let less = |a: u32, b: u32| match (about(a), about(b)) {
+            (Some(a), Some(b)) if a * margin < b => true,
+            (Some(a), Some(b)) if b * margin < a => false,
+            _ => squared_distance(a) < squared_distance(b),
+        };
+        let centre = match proposal.rivals {
             Rivals::Many => return None,
-            Rivals::None => (proposal.centre, squared_distance(proposal.centre)),
+            Rivals::None => proposal.centre,
             Rivals::One(rival) => {
                 let (low, high) = (proposal.centre.min(rival), proposal.centre.max(rival));
-                let (to_low, to_high) = (squared_distance(low), squared_distance(high));
-                if to_high < to_low { (high, to_high) } else { (low, to_low) }
+                if less(high, low) { high } else { low }
             }
         };
-        Some(if radius(centre).is_none_or(|radius| distance <= radius) { centre } else { NONE })
+        let inside = radius(centre).is_none_or(|radius| match about(centre) {
+            Some(about) if about * margin < radius => true,
+            Some(about) if about > radius * margin => false,
+            _ => squared_distance(centre) <= radius,
+        });
+        Some(if inside { centre } else { NONE })
     }
 
     pub(crate) fn save(&self, out: &mut ModelWriter, prefix: &str) {
@@ -420,7 +437,10 @@ impl Centres {
         let rows = fast.asked.fetch_add(points.n_rows(), Ordering::Relaxed) + points.n_rows();
         let (d, members) = (self.points.n_columns() as f64, self.members.len() as f64);
         let least = self.least_sweep();
-        let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d) + 30.0 * members;
+        // The pilot brings rows into order, which is work too.
+        let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d)
+            + 30.0 * members
+            + rows.min(PILOT_ORDERED) as f64 * 7.0 * d;
         if least < WORTH_A_WALK || rows as f64 * least < 2.0 * build {
             self.prepare_sweep_of(points, rows);
             return;
@@ -432,8 +452,12 @@ impl Centres {
             if walk.cost < least {
                 return Some(walk);
             }
-            let (_, cost) = *fast.panels.get_or_init(|| self.make_panels(points));
-            (walk.cost < cost).then_some(walk)
+            let (_, cost) = *fast.plan.get_or_init(|| self.plan_panels(points));
+            if walk.cost < cost {
+                return Some(walk);
+            }
+            self.make_panels(fast, points);
+            None
         });
     }
 
@@ -449,7 +473,7 @@ impl Centres {
         let build = self.members.len() as f64 * (100.0 + 3.0 * self.points.n_columns() as f64);
         if fast.panels.get().is_none() && rows as f64 * self.exact_sweep() > 2.0 * build {
             let Ok(_guard) = fast.making.try_lock() else { return };
-            fast.panels.get_or_init(|| self.make_panels(points));
+            self.make_panels(fast, points);
         }
     }
 
@@ -468,27 +492,35 @@ impl Centres {
             + PER_CODE * self.t() as f64
     }
 
-    /// Panels in the form that a pilot shows to be fastest, if faster than canonical distances to all centres.
-    fn make_panels(&self, points: Points<'_>) -> (Option<Panels>, f64) {
+    /// The form of panels that a pilot shows to be fastest, if faster than canonical distances to all centres.
+    fn plan_panels(&self, points: Points<'_>) -> (Option<Numbers>, f64) {
         let exact = self.exact_sweep();
         let pilot = self.pilot(points);
-        let (mut kept, mut cost) = (None, exact);
+        let partitionings = self.t().min(PILOT_PARTITIONINGS);
+        let members = &self.members[..partitionings * self.psi];
+        let (mut fastest, mut cost) = (None, exact);
         for (numbers, per_centre, per_column) in FORMS {
             let least = self.sweep(per_centre, per_column);
             if least > cost {
                 continue;
             }
-            let Some(panels) = Panels::new(&self.points, &self.members, self.psi, numbers) else { break };
+            let Some(panels) = Panels::new(&self.points, members, self.psi, numbers) else { break };
             let mut unsure = 0;
             panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, proposal| {
                 unsure += usize::from(proposal.rivals == Rivals::Many);
             });
-            let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * self.t()) as f64;
+            let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * partitionings) as f64;
             if least + settling < cost {
-                (kept, cost) = (Some(panels), least + settling);
+                (fastest, cost) = (Some(numbers), least + settling);
             }
         }
-        (kept, cost)
+        (fastest, cost)
+    }
+
+    fn make_panels(&self, fast: &Fast, points: Points<'_>) {
+        let (numbers, _) = *fast.plan.get_or_init(|| self.plan_panels(points));
+        let panels = |numbers| Panels::new(&self.points, &self.members, self.psi, numbers);
+        fast.panels.get_or_init(|| numbers.and_then(panels));
     }
 
     /// Trees for the walk, and what they cost on a pilot.
@@ -551,7 +583,7 @@ impl Centres {
     /// finding out.
     pub(crate) fn costs(&self) -> (Option<f64>, Option<f64>) {
         let Search::Dense { fast, .. } = &self.search else { return (None, None) };
-        (fast.panels.get().map(|(_, cost)| *cost), fast.walk().map(|walk| walk.cost))
+        (fast.plan.get().map(|(_, cost)| *cost), fast.walk().map(|walk| walk.cost))
     }
 
     /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.

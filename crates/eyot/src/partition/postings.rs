@@ -111,9 +111,26 @@ impl Query {
         *known
     }
 
+    /// The least upper bound of all members, four at a time, none of which waits for the others. This is where sparse rows
+    /// spend their time; `f64::min` would take three times as long for the sake of numbers that are none.
+    fn least_high(&self, members: &[u32]) -> f64 {
+        let lower = |least: f64, centre: u32| {
+            let high = self.high[centre as usize];
+            if high < least { high } else { least }
+        };
+        let (fours, rest) = members.as_chunks::<4>();
+        let mut least = [f64::INFINITY; 4];
+        for four in fours {
+            for (least, &centre) in least.iter_mut().zip(four) {
+                *least = lower(*least, centre);
+            }
+        }
+        rest.iter().fold(least.into_iter().fold(f64::INFINITY, f64::min), |least, &centre| lower(least, centre))
+    }
+
     /// The nearest of `members`, lowest index on ties; its distance is canonical if `exact`, else within the bounds.
     pub(crate) fn nearest(&mut self, members: &[u32], exact: bool, canonical: impl Fn(u32) -> f64 + Copy) -> Winner {
-        let bound = members.iter().map(|&centre| self.high[centre as usize]).fold(f64::INFINITY, f64::min);
+        let bound = self.least_high(members);
         let open = |low: &[f64], centre: u32| maybe_at_most(low[centre as usize], bound);
         let mut candidates = members.iter().enumerate().filter(|&(_, &centre)| open(&self.low, centre));
         let first = candidates.next();
@@ -178,5 +195,6 @@ impl Query {
 
 /// Whether a value above `low` may be at most `limit`; a bound that is no number, after overflow, excludes nothing.
 fn maybe_at_most(low: f64, limit: f64) -> bool {
-    low <= limit || low.is_nan()
+    // One comparison, which no number fails.
+    low.partial_cmp(&limit) != Some(std::cmp::Ordering::Greater)
 }

@@ -22,6 +22,11 @@ pub(crate) const TOGETHER: usize = 4096;
 /// A walk is tried on so many groups of rows, from so many places.
 const PILOT_CHUNKS: usize = 8;
 const PILOT_GROUPS: usize = 64;
+/// Rows that the pilot brings into order at the most.
+pub(crate) const PILOT_ORDERED: usize = PILOT_CHUNKS * TOGETHER;
+
+/// What a byte costs that comes from far away, in nanoseconds, where the points are more than so many bytes.
+const FAR_AWAY: [(usize, f64); 2] = [(16 << 20, 0.05), (1 << 20, 0.02)];
 
 /// The distinct centres of up to [`SETS`] partitionings.
 #[derive(Debug, Clone)]
@@ -249,7 +254,10 @@ impl Union {
             ways / met.rows.max(1) as f64 + 14.0 * self.t as f64 + prepare
         };
         let d = if self.steps.is_some() { 0.5 * d } else { d };
-        [cost(&many, 3.0 * d + 40.0, 7.0 * k + 30.0), cost(&alone, d + 15.0, 2.0 * k + 20.0)]
+        let leaf = 4.0 * 16.0 * d;
+        let bytes = leaf as usize * self.rows.len().div_ceil(16);
+        let far = leaf * FAR_AWAY.into_iter().find(|(size, _)| bytes > *size).map_or(0.0, |(_, each)| each);
+        [cost(&many, 3.0 * d + 40.0 + far, 7.0 * k + 30.0), cost(&alone, d + 15.0 + far, 2.0 * k + 20.0)]
     }
 
     /// The winner of every partitioning among what a row has seen.

@@ -1,9 +1,9 @@
 //! Paper 4, Table 3: accuracy of eight methods on seven sets of bags.
 
-use eyot::{Distance, Scale};
+use eyot::{BagGrid, Distance, Scale};
 
 use super::lab::Lab;
-use super::p4::{Benchmark, accuracies, benchmark, grid, method};
+use super::p4::{Benchmark, accuracies, benchmark, by_hindsight, grid, method};
 use super::results::{Ours, Published};
 use super::{Experiment, Measure};
 
@@ -30,6 +30,9 @@ pub(super) const METHODS: [&str; 8] = ["isk", "mi-kernel", "migraph", "mifv", "c
 /// ISK beyond the paper: shares of cells raised to a power.
 const RAISED: &str = "isk, raised";
 
+/// What comes after the name of a method whose parameters were chosen by the folds they are measured on.
+const HINDSIGHT: &str = ", by hindsight";
+
 /// SVMs on instances of these sets take hours where parameters are searched.
 const SLOW: [&str; 5] = ["musk2", "corel1000", "corel2000", "birds_brown_creeper", "birds_winter_wren"];
 
@@ -37,7 +40,7 @@ const SLOW: [&str; 5] = ["musk2", "corel1000", "corel2000", "birds_brown_creeper
 const LARGE: [&str; 2] = ["corel1000", "corel2000"];
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
-    let mut rows = Vec::new();
+    let (mut rows, mut hindsight) = (Vec::new(), Vec::new());
     if lab.quick() {
         lab.note("quick: musk2 and the corel sets, on which a search takes many minutes, are left out, and grids are coarser");
     }
@@ -53,6 +56,14 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             row.push(lab.cell(set, name, published, |lab| cell(lab, &of, set, name))?.mean());
         }
         lab.cell(set, RAISED, None, |lab| cell(lab, &of, set, RAISED))?;
+        for (name, (mean, error)) in METHODS.into_iter().zip(published).take(if LARGE.contains(&set) { 0 } else { 3 }) {
+            let published = Published::from((mean / 100.0, error / 100.0)).on_other_data();
+            let shown = format!("{name}{HINDSIGHT}");
+            let ours = lab.cell(set, &shown, published, |lab| {
+                by_hindsight(lab, &of, lab.seeds(RUNS, 1), |seed| grid_of(lab, set, name, seed))
+            })?;
+            hindsight.push((mean / 100.0, ours.mean()));
+        }
         rows.push(row);
     }
     let best = |row: &&Vec<f64>| row[1..].iter().all(|&other| other.is_nan() || other <= row[0]);
@@ -64,17 +75,26 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             format!("on {wins} of {} sets", rows.len()),
         );
     }
+    hindsight.retain(|(_, ours)| ours.is_finite());
+    if !hindsight.is_empty() {
+        let near = hindsight.iter().filter(|(theirs, ours)| *ours >= theirs - 0.02).count();
+        lab.note(format!(
+            "By hindsight: parameters fixed, the best of the same grid by the very folds it is measured on. The published \
+             figures of isk, mi-kernel and migraph are reached that way, or missed by less than 0.02, in {near} of {} cells",
+            hindsight.len()
+        ));
+    }
     lab.explain(
         &[],
         &[],
-        "scaling and C, which the paper does not state, are chosen inside the training folds; one cross-validation, where \
-         another seed moves a figure by one to two points",
+        "scaling and C, which the paper does not state, are chosen inside the training folds, which with 92 to 200 bags is a \
+         noisy choice: see the rows `by hindsight`, where it is not",
     );
     lab.explain(&["musk2"], &["mi-svm", "MI-SVM"], "fixed parameters, since a search takes hours");
     lab.note(
         "The paper states neither scaling nor C; here both are chosen inside the training folds, scaling from min-max \
-         and standard. Its errors are those of repeated cross-validations, ours is one: with a few hundred bags another \
-         seed moves a figure by one to two points. corel has 9 columns here, 121 in the paper; there C is 1 or 10, psi at \
+         and standard. Three cross-validations (one of mi-svm and MI-SVM, which are slow, and on corel): with 92 to 200 bags \
+         another seed moves a figure by two points. corel has 9 columns here, 121 in the paper; there C is 1 or 10, psi at \
          most 512 and the inner folds are 3. mi-svm and MI-SVM have fixed parameters on musk2 and corel.",
     );
     lab.note(
@@ -88,29 +108,36 @@ const fn is_on_instances(method: &str) -> bool {
     matches!(method.as_bytes(), b"mi-svm" | b"MI-SVM")
 }
 
+/// Cross-validations of a method that is not slow.
+const RUNS: u64 = 3;
+
 /// Ten-fold accuracy of a method on a set that is not of texts.
 pub(super) fn cell(lab: &Lab<'_>, of: &Benchmark, set: &str, name: &str) -> anyhow::Result<Ours> {
-    accuracies(lab, of, lab.seeds(1, 1), |seed| {
-        let raised = name == RAISED;
-        let mut grid = grid(lab, method(lab, if raised { "isk" } else { name }, Distance::Euclidean, seed), seed);
-        if raised {
-            grid.powers = vec![0.5, 0.0];
-            grid.psis.retain(|&psi| psi <= 256);
+    let runs = if is_on_instances(name) || SLOW.contains(&set) && set != "musk2" { 1 } else { RUNS };
+    accuracies(lab, of, lab.seeds(runs, 1), |seed| grid_of(lab, set, name, seed))
+}
+
+/// What the parameters of a method are chosen from.
+fn grid_of(lab: &Lab<'_>, set: &str, name: &str, seed: u64) -> BagGrid {
+    let raised = name == RAISED;
+    let mut grid = grid(lab, method(lab, if raised { "isk" } else { name }, Distance::Euclidean, seed), seed);
+    if raised {
+        grid.powers = vec![0.5, 0.0];
+        grid.psis.retain(|&psi| psi <= 256);
+    }
+    if LARGE.contains(&set) {
+        (grid.costs, grid.folds) = (vec![1.0, 10.0], 3);
+        grid.psis.retain(|&psi| psi <= 512);
+    }
+    if is_on_instances(name) {
+        // Kernels of standardised columns are too sharp for the paper's γ, and each costs an SVM of all instances: this
+        // is where the time goes.
+        grid.scales = vec![Scale::MinMax];
+        grid.gammas.retain(|&gamma| gamma <= 1.0);
+        if lab.quick() || SLOW.contains(&set) {
+            grid.gammas = vec![if LARGE.contains(&set) { 4.0 } else { 0.125 }];
+            grid.costs = vec![10.0];
         }
-        if LARGE.contains(&set) {
-            (grid.costs, grid.folds) = (vec![1.0, 10.0], 3);
-            grid.psis.retain(|&psi| psi <= 512);
-        }
-        if is_on_instances(name) {
-            // Kernels of standardised columns are too sharp for the paper's γ, and each costs an SVM of all
-            // instances: this is where the time goes.
-            grid.scales = vec![Scale::MinMax];
-            grid.gammas.retain(|&gamma| gamma <= 1.0);
-            if lab.quick() || SLOW.contains(&set) {
-                grid.gammas = vec![if LARGE.contains(&set) { 4.0 } else { 0.125 }];
-                grid.costs = vec![10.0];
-            }
-        }
-        grid
-    })
+    }
+    grid
 }
