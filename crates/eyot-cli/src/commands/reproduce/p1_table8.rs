@@ -71,6 +71,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             format!("on {ahead} of {} of mnist, covtype and ijcnn1", dense.len()),
         );
     }
+    lab.explain(&["ijcnn1"], &[], "the paper names neither C, its stopping rule nor the scaling of columns");
     lab.note("C = 1; psi as in Table 7 for C = 1; chi2 features are those of the paper, one per column (order 0)");
     lab.note("no kernel machines on covtype (464,810 training rows)");
     lab.note("news20b is built from the 20 Newsgroups by date: other rows, columns and split than the paper's file");

@@ -22,7 +22,7 @@ pub(super) const METHODS: [&str; 7] = ["K_I", "K_G", "K_NG", "OCSVM", "norm of p
 const MOST_WORK: usize = 1 << 28;
 const QUICK_WORK: usize = 1 << 23;
 /// The same for iNNE, which looks at all balls that hold a row.
-const INNE_WORK: usize = 1 << 24;
+const INNE_WORK: usize = 1 << 28;
 
 /// Rows on which Gaussian methods are fitted, and normal rows on which they are measured, at the most.
 const GAUSSIAN_ROWS: usize = 4000;
@@ -157,12 +157,8 @@ fn explain(lab: &mut Lab<'_>) {
         &["K_G", "K_NG", "OCSVM"],
         "fitted on 4,000 rows drawn at random, the paper on all; it does not print nu, its bandwidths or how it drew landmarks",
     );
-    lab.explain(
-        &[],
-        &["iNNE"],
-        "psi stops where rows times psi passes 2^24; the paper goes to 4096 everywhere, where ALOI has 0.816 (eyot detect \
-         aloi.parquet --label label --method inne --psi 4096)",
-    );
+    lab.explain(&["ForestCover"], &["iForest"], "scikit-learn's IsolationForest has 0.882 on the same file (xtask/detectors.py)");
+    lab.explain(&["smtp"], &["norm of phi"], "30 anomalies of 95,156 rows: its own deviation between two seeds is 0.020");
     lab.explain(
         &["ALOI"],
         &[],
