@@ -22,7 +22,7 @@ use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 const KEEP_LANES_BYTES: usize = 32 << 20;
 
 /// A search per partitioning that takes fewer nanoseconds per row is as good as any walk.
-const WORTH_A_WALK: f64 = 4000.0;
+const WORTH_A_WALK: f64 = 5000.0;
 
 /// A single row is compared with all centres in about so many times the time that a row takes among others.
 const ALONE: f64 = 1.6;
