@@ -34,7 +34,7 @@ const POWERS: [i32; 11] = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5];
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     lab.note(format!(
         "Settings are the best of their grid by AUC, as in the paper, which needs the labels: t = {T}, psi = 2 to 4096 \
-         while psi times rows is at most 2^28 (iNNE 2^24), bandwidth 2^-5 to 2^5, nu = {NU}. `eyot reproduce psi-auto` \
+         while psi times rows is at most 2^28, bandwidth 2^-5 to 2^5, nu = {NU}. `eyot reproduce psi-auto` \
          shows what can be had without labels."
     ));
     lab.note(format!(
