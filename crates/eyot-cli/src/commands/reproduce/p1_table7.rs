@@ -46,7 +46,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             Ok(chosen.get().expect("set just now")[number].clone())
         };
         let first = split.cell(lab, set.name, "IK_a-SVM, C = 1", ik, |lab| ik_svm(lab, 0))?;
-        split.cell(lab, set.name, "IK_a-SVM, C = 100", ik, |lab| ik_svm(lab, 1))?;
+        split.cell(lab, set.name, "IK_a-SVM, C = 100", None, |lab| ik_svm(lab, 1))?;
         if split.training_rows() <= MOST_ROWS {
             let laplacian = split.cell(lab, set.name, "SVM, Laplacian", svm, |lab| laplacian_svm(&split, lab))?;
             if laplacian.mean().is_finite() {
