@@ -37,7 +37,7 @@ use crate::partition::{
 };
 use crate::rng::{Component, rng_of};
 
-/// Rows that are encoded together: enough to share a partitioning's centres while they are in the cache.
+/// Rows that look for their leaves together: enough to share a tree while it is in the cache.
 const CHUNK: usize = 2048;
 
 /// Cells per partitioning at the most.

@@ -43,9 +43,10 @@ const PER_CODE: f64 = 8.0;
 /// Whole steps pay in a walk from so many columns on.
 const WORTH_STEPS: usize = 32;
 
-/// Panels are tried on so many partitionings, which are one panel, and on so many rows.
+/// Panels are tried on so many partitionings: those of one panel.
 const PILOT_PARTITIONINGS: usize = 16;
-/// See above.
+
+/// Panels are tried on so many rows.
 const PILOT_ROWS: usize = 256;
 
 /// Centres of t partitionings of ψ each, over shared rows.

@@ -94,7 +94,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     lab.note(
         "The paper states neither scaling nor C; here both are chosen inside the training folds, scaling from min-max \
          and standard. Three cross-validations (one of mi-svm and MI-SVM, which are slow, and on corel): with 92 to 200 bags \
-         another seed moves a figure by two points. corel has 9 columns here, 121 in the paper; there C is 1 or 10, psi at \
+         another seed moves a figure by one to nine points. corel has 9 columns here, 121 in the paper; there C is 1 or 10, psi at \
          most 512 and the inner folds are 3. mi-svm and MI-SVM have fixed parameters on musk2 and corel.",
     );
     lab.note(
