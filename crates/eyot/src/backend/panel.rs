@@ -82,6 +82,11 @@ pub(crate) struct Proposal {
     pub(crate) at_most: f64,
 }
 
+impl Proposal {
+    /// Where nothing is known.
+    pub(crate) const UNKNOWN: Self = Self { centre: 0, rivals: Rivals::Many, at_least: 0.0, at_most: f64::INFINITY };
+}
+
 /// Centres that rounding cannot tell from the nearest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rivals {

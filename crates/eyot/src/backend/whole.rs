@@ -35,9 +35,12 @@ const ABREAST: [usize; 2] = [4, 8];
 /// serves both.
 const BLOCK: usize = NUMBER as usize + 1;
 
-/// Centres of sixteen partitionings, side by side.
+/// Centres of sixteen partitionings, side by side; of fewer, each in as many lanes.
 #[derive(Debug, Clone)]
 pub(crate) struct WholePanel {
+    psi: usize,
+    /// Lanes of a partitioning: centre j is in the one of number j mod `share`.
+    share: usize,
     /// Columns, two by two.
     pairs: usize,
     /// −2z, centre by centre, pair by pair, sixteen partitionings each.
@@ -151,22 +154,72 @@ impl Standing {
         Self { best: [i32::MAX; WIDE], second: [i32::MAX; WIDE], third: [i32::MAX; WIDE], blocks: [[0; WIDE]; 2] };
 }
 
+/// The first three of a row in every partitioning, and who the first two are.
+struct Places {
+    keys: [[i32; WIDE]; 3],
+    centres: [[u32; WIDE]; 2],
+}
+
+impl Places {
+    #[inline(always)]
+    fn of(standing: &Standing) -> Self {
+        let keys = [standing.best, standing.second, standing.third];
+        let mut centres = [[0; WIDE]; 2];
+        for place in 0..2 {
+            for lane in 0..WIDE {
+                centres[place][lane] = number(keys[place][lane], standing.blocks[place][lane]);
+            }
+        }
+        Self { keys, centres }
+    }
+
+    /// `share` lanes together, the first partitionings first.
+    fn together(&self, share: usize) -> Self {
+        let mut all = Self { keys: [[i32::MAX; WIDE]; 3], centres: [[0; WIDE]; 2] };
+        for i in 0..WIDE / share {
+            // Keys with who they belong to, so that one comparison serves both.
+            let [mut best, mut second, mut third] = [i64::MAX; 3];
+            for lane in i * share..(i + 1) * share {
+                for place in 0..3 {
+                    let centre = self.centres[place.min(1)][lane] * share as u32 + (lane % share) as u32;
+                    let new = i64::from(self.keys[place][lane]) << 32 | i64::from(centre);
+                    let after_best = new.max(best);
+                    third = after_best.max(second).min(third);
+                    second = after_best.min(second);
+                    best = new.min(best);
+                }
+            }
+            for (place, winner) in [best, second, third].into_iter().enumerate() {
+                all.keys[place][i] = (winner >> 32) as i32;
+                if place < 2 {
+                    all.centres[place][i] = winner as u32;
+                }
+            }
+        }
+        all
+    }
+}
+
 impl WholePanel {
-    /// The centres of up to 16 partitionings: `centre(lane, j, z)` fills in `z`, or returns that there is none. Also
+    /// The centres of up to 16 partitionings: `centre(i, j, z)` fills in `z`, or returns that there is none. Also
     /// returns how far a rounded centre lies from the true one at the most.
     pub(crate) fn new(
         d: usize,
+        partitionings: usize,
         psi: usize,
         steps: f64,
         mut centre: impl FnMut(usize, usize, &mut [f64]) -> bool,
     ) -> (Self, f64) {
         let pairs = pairs_for(d);
-        let (mut values, mut squares) = (vec![0; psi * pairs * WIDE], vec![NOBODY; psi * WIDE]);
+        let share = WIDE / partitionings.next_power_of_two();
+        let deep = psi.div_ceil(share);
+        let (mut values, mut squares) = (vec![0; deep * pairs * WIDE], vec![NOBODY; deep * WIDE]);
         let mut z = vec![0.0; d];
         let mut farthest = 0.0f64;
-        for j in 0..psi {
-            for lane in 0..WIDE {
-                if !centre(lane, j, &mut z) {
+        for j in 0..deep {
+            for lane in 0..partitionings * share {
+                let number = j * share + lane % share;
+                if number >= psi || !centre(lane / share, number, &mut z) {
                     continue;
                 }
                 let here = &mut values[j * pairs * WIDE..][..pairs * WIDE];
@@ -179,12 +232,12 @@ impl WholePanel {
                 farthest = farthest.max(off);
             }
         }
-        (Self { pairs, values, squares }, farthest)
+        (Self { psi, share, pairs, values, squares }, farthest)
     }
 
-    /// Calls `found(row, lane, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
-    /// lane, scales ascending; bounds are in steps. `ends` ascends; `residual` is how far rounded centres lie from the
-    /// true ones at the most.
+    /// Calls `found(row, i, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// partitioning, scales ascending, where anything is known; bounds are in steps. `ends` ascends; `residual` is how
+    /// far rounded centres lie from the true ones at the most.
     pub(crate) fn nearest(
         &self,
         path: Path,
@@ -196,13 +249,18 @@ impl WholePanel {
         let mut standings = Room::<Standing, 1>::new(rows.values.len() / self.pairs, Standing::START);
         let mut start = 0;
         for (scale, &end) in ends.iter().enumerate() {
+            // Lanes of one partitioning must end together.
+            let known = end.is_multiple_of(self.share) || end == self.psi;
+            let end = if known { end.div_ceil(self.share) } else { start };
             self.compare(path, rows, start..end, &mut standings);
             start = end;
-            let known = rows.residuals.iter().zip(rows.squares.iter());
-            for (row, (standing, (own, &square))) in standings.iter().zip(known).enumerate() {
+            let off = rows.residuals.iter().zip(rows.squares.iter());
+            for (row, (standing, (own, &square))) in standings.iter().zip(off).enumerate() {
                 let margin = Margin::new(own + residual, square, self.pairs >= KEEP_THIRD);
-                for lane in 0..WIDE {
-                    found(row, lane, scale, margin.proposal(standing, lane));
+                let mut verdict = Verdict::START;
+                judge(path, &margin, standing, self.share, &mut verdict);
+                for i in 0..WIDE / self.share {
+                    found(row, i, scale, if known { verdict.proposal(&margin, i) } else { Proposal::UNKNOWN });
                 }
             }
         }
@@ -248,36 +306,71 @@ impl Margin {
         Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, square, third }
     }
 
+    /// Who may be nearer than the first, where a root must tell.
+    #[cold]
+    fn rivals(&self, places: &Places, i: usize) -> Rivals {
+        let [best, second, third] = places.keys.map(|keys| keys[i]);
+        let most = self.square + f64::from(best | NUMBER);
+        let beyond = |key: i32| (self.square + f64::from(key & !NUMBER)).sqrt() > most.sqrt() + 2.0 * self.off;
+        if beyond(second) {
+            return Rivals::None;
+        }
+        // Two of the same number in different blocks, and the same distance, were taken for one.
+        let [first, rival] = places.centres.map(|centres| centres[i]);
+        let one = self.third && rival != first && beyond(third);
+        if one { Rivals::One(rival) } else { Rivals::Many }
+    }
+}
+
+/// What is known of a row in every partitioning.
+struct Verdict {
+    places: Places,
+    /// Whether nobody comes near the first.
+    clear: [bool; WIDE],
+    at_least: [f64; WIDE],
+    at_most: [f64; WIDE],
+}
+
+impl Verdict {
+    const START: Self = Self {
+        places: Places { keys: [[0; WIDE]; 3], centres: [[0; WIDE]; 2] },
+        clear: [false; WIDE],
+        at_least: [0.0; WIDE],
+        at_most: [0.0; WIDE],
+    };
+
     #[inline(always)]
-    fn proposal(&self, standing: &Standing, lane: usize) -> Proposal {
-        let best = standing.best[lane];
-        let centre = number(best, standing.blocks[0][lane]);
-        // What the last bits were is not known.
-        let distance = |key: i32| self.square + f64::from(key);
-        let (least, most) = (distance(best & !NUMBER), distance(best | NUMBER));
-        let clearly_beyond = distance(standing.second[lane] & !NUMBER) > most * (1.0 + EASY) + 4.0 * self.more;
-        let rivals = if clearly_beyond { Rivals::None } else { self.rivals(standing, lane, centre, most) };
+    fn proposal(&self, margin: &Margin, i: usize) -> Proposal {
         Proposal {
-            centre,
-            rivals,
-            at_least: (least - self.more) * (1.0 - EASY),
-            at_most: most * (1.0 + EASY) + self.more,
+            centre: self.places.centres[0][i],
+            rivals: if self.clear[i] { Rivals::None } else { margin.rivals(&self.places, i) },
+            at_least: self.at_least[i],
+            at_most: self.at_most[i],
         }
     }
 }
 
-impl Margin {
-    /// Who may be nearer than `centre`, whose squared distance is `most` at the most, where a root must tell.
-    #[cold]
-    fn rivals(&self, standing: &Standing, lane: usize, centre: u32, most: f64) -> Rivals {
-        let beyond = |key: i32| (self.square + f64::from(key & !NUMBER)).sqrt() > most.sqrt() + 2.0 * self.off;
-        if beyond(standing.second[lane]) {
-            return Rivals::None;
-        }
-        // Two of the same number in different blocks, and the same distance, were taken for one.
-        let rival = number(standing.second[lane], standing.blocks[1][lane]);
-        let one = self.third && rival != centre && beyond(standing.third[lane]);
-        if one { Rivals::One(rival) } else { Rivals::Many }
+dispatch_whole! {
+    /// Looks at all partitionings of a row at once, `share` lanes for each.
+    fn judge = judge_on(margin: &Margin, standing: &Standing, share: usize, verdict: &mut Verdict)
+}
+
+#[inline(always)]
+fn judge_on<V: I32x16>(margin: &Margin, standing: &Standing, share: usize, verdict: &mut Verdict) {
+    verdict.places = Places::of(standing);
+    if share > 1 {
+        verdict.places = verdict.places.together(share);
+    }
+    let [best, second, _] = &verdict.places.keys;
+    let &Margin { more, square, .. } = margin;
+    for i in 0..WIDE {
+        // What the last bits were is not known.
+        let least = square + f64::from(best[i] & !NUMBER);
+        let most = square + f64::from(best[i] | NUMBER);
+        let next = square + f64::from(second[i] & !NUMBER);
+        verdict.clear[i] = next > most * (1.0 + EASY) + 4.0 * more;
+        verdict.at_least[i] = (least - more) * (1.0 - EASY);
+        verdict.at_most[i] = most * (1.0 + EASY) + more;
     }
 }
 

@@ -88,7 +88,8 @@ impl Idk {
         }
         let codes = self.map.encode(points, run)?;
         self.embedding.add(&codes);
-        Ok(codes.rows().map(|row| 0.0 - self.embedding.similarity(row)).collect())
+        let sums = codes.sums_of(&self.embedding.counts, run)?;
+        Ok(sums.into_iter().map(|sum| 0.0 - self.share(sum)).collect())
     }
 
     /// The similarity of a point from the sum of the counts of its cells.
@@ -155,7 +156,7 @@ impl Embedding {
 
     /// Counts more points.
     pub fn add(&mut self, codes: &Codes) {
-        codes.rows().for_each(|row| row.count_in(&mut self.counts));
+        codes.count_in(&mut self.counts);
         self.points += codes.n_rows() as u64;
     }
 

@@ -11,6 +11,9 @@ pub type Cell = u32;
 /// The code of a point in no cell (hyperspheres leave gaps). It never equals anything, itself included.
 pub const NONE: Cell = Cell::MAX;
 
+/// Rows that are summed up at a time.
+const SUMS_TOGETHER: usize = 4096;
+
 /// The codes of many points, point by point: an n × t table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Codes {
@@ -49,6 +52,8 @@ pub(crate) trait CodeInt: Copy + Send + Sync + PartialEq + 'static {
     fn from_cell(cell: Cell) -> Self;
     /// The stored value as a cell; `psi` tells a gap (a value not below it) from a cell.
     fn to_cell(self, psi: usize) -> Cell;
+    /// The stored value as a place among ψ cells and one for gaps.
+    fn place(self, psi: usize) -> usize;
 }
 
 macro_rules! code_int {
@@ -61,6 +66,10 @@ macro_rules! code_int {
             #[inline]
             fn to_cell(self, psi: usize) -> Cell {
                 if (self as usize) < psi { Cell::from(self) } else { NONE }
+            }
+            #[inline]
+            fn place(self, psi: usize) -> usize {
+                (self as usize).min(psi)
             }
         }
     )*};
@@ -188,6 +197,44 @@ impl Codes {
         Self { t, psi: self.psi, store }
     }
 
+    /// Adds one to the counts of every point's cells. Gaps come as they like, so they have a place too, and no step asks
+    /// whether this is one.
+    pub(crate) fn count_in(&self, counts: &mut [u64]) {
+        let places = self.psi + 1;
+        let mut with_gaps = vec![0; self.t * places];
+        with_codes!(CodeStore, &self.store, cells => {
+            for row in cells.chunks_exact(self.t) {
+                for (block, cell) in with_gaps.chunks_exact_mut(places).zip(row) {
+                    block[cell.place(self.psi)] += 1;
+                }
+            }
+        });
+        for (counts, block) in counts.chunks_exact_mut(self.psi).zip(with_gaps.chunks_exact(places)) {
+            counts.iter_mut().zip(block).for_each(|(count, new)| *count += new);
+        }
+    }
+
+    /// Σ of the counts of every point's cells.
+    pub(crate) fn sums_of(&self, counts: &[u64], run: Run<'_>) -> Result<Vec<u64>> {
+        let places = self.psi + 1;
+        let mut with_gaps = vec![0; self.t * places];
+        for (block, counts) in with_gaps.chunks_exact_mut(places).zip(counts.chunks_exact(self.psi)) {
+            block[..self.psi].copy_from_slice(counts);
+        }
+        let mut sums = vec![0; self.n_rows()];
+        with_codes!(CodeStore, &self.store, cells => {
+            run.chunks_mut("score", &mut sums, SUMS_TOGETHER, |chunk, sums| {
+                let rows = cells[chunk * SUMS_TOGETHER * self.t..].chunks_exact(self.t);
+                for (sum, row) in sums.iter_mut().zip(rows) {
+                    let blocks = with_gaps.chunks_exact(places).zip(row);
+                    *sum = blocks.map(|(block, cell)| block[cell.place(self.psi)]).sum();
+                }
+                Ok(())
+            })?;
+        });
+        Ok(sums)
+    }
+
     /// Number of ones in all feature vectors together.
     pub fn nonzeros(&self) -> usize {
         self.rows().map(CodeRow::covered).sum()
@@ -240,26 +287,9 @@ impl<'a> CodeRow<'a> {
         self.cells().filter(|&cell| cell != NONE).count()
     }
 
-    /// Σ of the counts of the point's cells. Gaps come as they like, so no step asks whether this is one.
+    /// Σ of the counts of the point's cells.
     pub(crate) fn sum_of(self, counts: &[u64]) -> u64 {
-        let mut sum = 0;
-        with_codes!(CodeSlice, self.cells, cells => {
-            for (block, &cell) in counts.chunks_exact(self.psi).zip(cells) {
-                let cell = cell.to_cell(self.psi);
-                sum += block[(cell as usize).min(self.psi - 1)] * u64::from(cell != NONE);
-            }
-        });
-        sum
-    }
-
-    /// Adds one to the counts of the point's cells.
-    pub(crate) fn count_in(self, counts: &mut [u64]) {
-        with_codes!(CodeSlice, self.cells, cells => {
-            for (block, &cell) in counts.chunks_exact_mut(self.psi).zip(cells) {
-                let cell = cell.to_cell(self.psi);
-                block[(cell as usize).min(self.psi - 1)] += u64::from(cell != NONE);
-            }
-        });
+        self.features().map(|feature| counts[feature]).sum()
     }
 
     /// In how many partitionings two points share a cell: ⟨Φ(x), Φ(y)⟩. Gaps match nothing.

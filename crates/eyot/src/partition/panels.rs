@@ -5,7 +5,7 @@
 //! case by canonical distances. Copies within a partitioning are left out first, so that they are no ties.
 
 use super::frame::{FAR, Frame};
-use crate::backend::{Form, NarrowTiles, Panel, Path, Proposal, REACH, Rivals, Room, WholePanel, WholeTiles};
+use crate::backend::{Form, NarrowTiles, Panel, Path, Proposal, REACH, Room, WholePanel, WholeTiles};
 use crate::data::{Points, PointsBuf};
 
 /// Partitionings of a panel.
@@ -63,7 +63,10 @@ impl Panels {
         let sixteens = match numbers {
             Numbers::Whole => {
                 let steps = REACH / frame.longest;
-                let panels = panels.map(|panel| WholePanel::new(d, psi, steps, |lane, j, z| centre(panel, lane, j, z)));
+                let panels = panels.map(|panel| {
+                    let partitionings = (t - panel * WIDE).min(WIDE);
+                    WholePanel::new(d, partitionings, psi, steps, |i, j, z| centre(panel, i, j, z))
+                });
                 let (panels, residuals): (_, Vec<f64>) = panels.unzip();
                 Sixteens::Whole { panels, steps, residual: residuals.into_iter().fold(0.0, f64::max) }
             }
@@ -131,13 +134,11 @@ impl Panels {
 #[inline]
 fn in_units_of_rows(proposal: Proposal, unit: Option<f64>, far: bool) -> Proposal {
     match unit {
-        _ if far => UNKNOWN,
-        None => Proposal { rivals: proposal.rivals, centre: proposal.centre, ..UNKNOWN },
+        _ if far => Proposal::UNKNOWN,
+        None => Proposal { rivals: proposal.rivals, centre: proposal.centre, ..Proposal::UNKNOWN },
         Some(unit) => Proposal { at_least: proposal.at_least * unit, at_most: proposal.at_most * unit, ..proposal },
     }
 }
-
-const UNKNOWN: Proposal = Proposal { centre: 0, rivals: Rivals::Many, at_least: 0.0, at_most: f64::INFINITY };
 
 /// Which members of a partitioning repeat the values of one before them.
 fn copies(points: &PointsBuf, members: &[u32], psi: usize) -> Vec<bool> {

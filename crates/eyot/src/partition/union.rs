@@ -559,7 +559,9 @@ mod tests {
     #[test]
     fn a_panel_that_is_sure_is_right_on_every_path() {
         for kind in 0..7 {
-            for (n, d, t, psi) in [(200, 1, 20, 30), (300, 7, 33, 40), (90, 150, 11, 13), (40, 2000, 3, 7)] {
+            for (n, d, t, psi) in
+                [(200, 1, 20, 30), (100, 5, 20, 32), (300, 7, 33, 40), (90, 150, 11, 13), (40, 2000, 3, 7)]
+            {
                 let points = awkward(kind, n, d);
                 let mut rng = rng_of(7, Component::Synthetic, (kind * n) as u64);
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
@@ -574,7 +576,9 @@ mod tests {
                         let ends = [1, psi / 2, psi];
                         panels.nearest(asked.as_points(), path, &ends, |row, i, scale, proposal| {
                             seen += 1;
-                            sure_ones += usize::from(proposal.rivals != Rivals::Many);
+                            // Lanes that share a partitioning may not know the scales between.
+                            let last = scale + 1 == ends.len();
+                            sure_ones += usize::from(last && proposal.rivals != Rivals::Many);
                             let members = &members[i * psi..][..ends[scale]];
                             let expected = oracle(&points, members, asked.row(row));
                             let said = format!("kind {kind}, d {d}, {numbers:?}, {path:?}: {proposal:?}");
@@ -592,7 +596,8 @@ mod tests {
                             }
                         });
                         assert_eq!(seen, asked.n_rows() * t * ends.len());
-                        assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > seen * 9, "{sure_ones} of {seen}");
+                        let last = seen / ends.len();
+                        assert!(kind != 1 || asked.n_rows() == 1 || sure_ones * 10 > last * 9, "{sure_ones} of {last}");
                     }
                 }
             }
