@@ -4,11 +4,11 @@
 //! `f32` or in whole steps within proven bounds, and whoever calls them settles what is within. No path can change a
 //! code.
 
+mod cuts;
 mod f32x16;
 mod hamming;
 mod i32x16;
 mod lanes;
-mod masks;
 mod neighbour;
 mod panel;
 mod room;
@@ -16,9 +16,9 @@ mod simd;
 mod walk;
 mod whole;
 
+pub(crate) use cuts::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};
-pub(crate) use masks::{MOST_LEAVES, Mask, MaskedTree, PLACES};
 pub(crate) use neighbour::{Neighbour, Neighbours};
 pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal, Rivals};
 pub(crate) use room::Room;

@@ -399,7 +399,7 @@ impl IsolationMap {
     }
 
     /// How the cells of rows are found: `bits`, `walk`, `certified brute force`, `brute force`,
-    /// `inverted lists`, `descent` or `masks of leaves`. What [`Self::encode`] has
+    /// `inverted lists`, `descent` or `all cuts`. What [`Self::encode`] has
     /// chosen changes the time and nothing else.
     pub fn search(&self) -> &'static str {
         match &self.cells {

@@ -7,7 +7,6 @@
 
 use std::hint::select_unpredictable;
 
-use super::leaf_masks::Cut;
 use crate::data::{Points, Real, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
@@ -162,24 +161,44 @@ impl IsolationTree {
         }
     }
 
-    /// The cuts, from the root on.
+    /// All cuts, every one after the one above it, level by level.
     pub(super) fn cuts(&self) -> impl Iterator<Item = Cut> {
         // Of every node the leaves before it; leaves are numbered in the order of the nodes.
         let is_leaf = |node: &Node| u32::from(node.column == Node::LEAF);
         let before: Vec<u32> =
             self.nodes.iter().scan(0, |sum, node| Some(std::mem::replace(sum, *sum + is_leaf(node)))).collect();
-        let cuts = self.nodes.iter().enumerate().filter(|(_, node)| node.column != Node::LEAF);
-        cuts.map(move |(at, node)| Cut {
-            column: node.column as usize,
-            threshold: node.threshold,
-            left: before[at]..before[node.right as usize],
-        })
+        let mut order: Vec<usize> = Vec::with_capacity(self.nodes.len() / 2);
+        let is_cut = |&at: &usize| self.nodes[at].column != Node::LEAF;
+        order.extend(Some(0).filter(is_cut));
+        let mut cuts = Vec::with_capacity(self.nodes.len() / 2);
+        while let Some(&at) = order.get(cuts.len()) {
+            let node = &self.nodes[at];
+            let right = node.right as usize;
+            let mut next = |child: usize| {
+                let number = order.len();
+                is_cut(&child).then(|| order.push(child)).map(|()| number)
+            };
+            let next = [next(at + 1), next(right)];
+            let left = before[right] - before[at];
+            cuts.push(Cut { column: node.column as usize, threshold: node.threshold, left, next });
+        }
+        cuts.into_iter()
     }
 
     /// What is known of the leaves, by number.
     pub fn leaves(&self) -> &[Leaf] {
         &self.leaves
     }
+}
+
+/// A cut of a tree.
+pub(super) struct Cut {
+    pub(super) column: usize,
+    pub(super) threshold: f64,
+    /// Leaves on its left.
+    pub(super) left: u32,
+    /// The cuts below it on the left and on the right, as numbered from the root on; none where a leaf is.
+    pub(super) next: [Option<usize>; 2],
 }
 
 /// Calls `put(row, i, cell)` for every row and tree.

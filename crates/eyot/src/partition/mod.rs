@@ -12,7 +12,7 @@ mod union;
 mod postings;
 mod hypersphere;
 mod isolation_tree;
-mod leaf_masks;
+mod leaf_sweep;
 mod forest;
 
 use serde::{Deserialize, Serialize};
