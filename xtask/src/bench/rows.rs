@@ -138,7 +138,11 @@ fn idk(bench: &Bench, results: &mut Results) -> Result<()> {
 
 fn stream(bench: &Bench, results: &mut Results) -> Result<()> {
     results.forget("stream");
-    let peers = [peer("Vowpal Wabbit", "vowpalwabbit", "stream.py"), peer("River", "river", "stream.py")];
+    let peers = [
+        peer("Vowpal Wabbit", "vowpalwabbit", "stream.py"),
+        peer("Vowpal Wabbit, one core", "vowpalwabbit", "stream.py"),
+        peer("River", "river", "stream.py"),
+    ];
     let mut task = bench.task(bench.sizes.stream, 22, 256, 100);
     task["set"] = "clumps".into();
     bench.side_by_side(results, "stream", &task, "stream", &peers)?;
