@@ -35,6 +35,9 @@ const METHODS: [(&str, Option<usize>); 8] = [
 /// Trees that end at a height of log₂ ψ, as the authors' program grows them, instead of isolating every point.
 const LOW: &str = "IK-OGD (low trees)";
 
+/// NOGD again, to show what the order of the training points does.
+const ORDERS: &str = "NOGD (first violations), ten orders";
+
 /// The accuracies of the paper: IK-OGD with trees and with Voronoi cells, OGD, NOGD, AdaRaker.
 const PUBLISHED: [(&str, [f64; 5]); 4] = [
     ("a9a", [0.84, 0.84, 0.84, 0.84, 0.79]),
@@ -54,7 +57,11 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     for (name, published) in PUBLISHED {
         let Some(set) = load(lab, name)? else { continue };
         for (method, at) in METHODS {
-            lab.cell(name, method, at.map(|at| published[at]), |lab| measure(lab, method, &set))?;
+            lab.cell(name, method, at.map(|at| published[at]), |lab| measure(lab, method, &set, 1))?;
+        }
+        if name == "covtype" {
+            let orders = if lab.quick() { 2 } else { 10 };
+            lab.cell(name, ORDERS, None, |lab| measure(lab, "NOGD (first violations)", &set, orders))?;
         }
     }
     lab.note(
@@ -71,6 +78,12 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         &["AdaRaker (its program)"],
         "its state at the end of one pass is a matter of where intervals end and votes are reset, see below; the published \
          figure lies between this reading and that of its paper",
+    );
+    lab.explain(
+        &["covtype"],
+        &["NOGD (first violations)"],
+        "what 100 landmarks, rank 20 and steps of 0.5 leave at the end of a pass is a matter of chance: the same in ten \
+         orders of the training points has the spread shown in the row below it",
     );
     lab.note(
         "Low trees end at a height of log2 psi, as the authors' program grows them; trees isolate every sampled point. The paper \
@@ -113,8 +126,8 @@ pub(super) fn load(lab: &mut Lab<'_>, name: &str) -> anyhow::Result<Option<Set>>
     Ok(Some(set))
 }
 
-/// Chooses the method's parameter, trains and tests.
-fn measure(lab: &mut Lab<'_>, method: &str, set: &Set) -> anyhow::Result<Ours> {
+/// Chooses the method's parameter, trains and tests; with the training points as they come, and in other orders.
+fn measure(lab: &mut Lab<'_>, method: &str, set: &Set, orders: u64) -> anyhow::Result<Ours> {
     let quick = usize::from(lab.quick());
     let start = Instant::now();
     let (n, n_train) = (set.points.n_rows(), set.n_train.min(if lab.quick() { QUICK_TRAIN } else { usize::MAX }));
@@ -127,11 +140,18 @@ fn measure(lab: &mut Lab<'_>, method: &str, set: &Set) -> anyhow::Result<Ours> {
     let errors = choose_by_cv(&candidates, train, &wanted, 5, cap, 0, lab.run())?;
     let best = least(&errors);
     let chosen = start.elapsed().as_secs_f64();
-    let mut learner = candidates[best].clone().check()?.start(train, lab.run())?;
-    let tally = batch(&mut learner, (train, &wanted), (test, &truth), lab.run())?;
+    let params = candidates[best].clone().check()?;
+    let mut accuracies = Vec::new();
+    for order in 0..orders {
+        let rows = if order == 0 { (0..n_train).collect() } else { permutation(n_train, 1, order) };
+        let (train, wanted) = (set.points.select(&rows), wanted.select(&rows));
+        let mut learner = params.start(train.as_points(), lab.run())?;
+        let tally = batch(&mut learner, (train.as_points(), &wanted), (test, &truth), lab.run())?;
+        accuracies.push(1.0 - tally.mistake_rate());
+    }
     let seconds = start.elapsed().as_secs_f64() - chosen;
     let setting = format!("{}; chosen in {chosen:.0} s", settings[best]);
-    Ok(Ours::of(vec![1.0 - tally.mistake_rate()]).with(setting).took(seconds))
+    Ok(Ours::of(accuracies).with(setting).took(seconds))
 }
 
 fn select(targets: &Targets, rows: std::ops::Range<usize>) -> Targets {
