@@ -4,6 +4,7 @@
 //! `f32` or in whole steps within proven bounds, and whoever calls them settles what is within. No path can change a
 //! code.
 
+mod about;
 mod cuts;
 mod f32x16;
 mod hamming;
@@ -16,6 +17,7 @@ mod simd;
 mod walk;
 mod whole;
 
+pub(crate) use about::squared_distance_about;
 pub(crate) use cuts::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use lanes::{Lanes, Tiles, Winner};

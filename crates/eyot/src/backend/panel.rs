@@ -91,7 +91,8 @@ impl Proposal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rivals {
     None,
-    One(u32),
+    /// As many as this, who are named beside the proposal.
+    Few(u8),
     Many,
 }
 
@@ -140,7 +141,7 @@ impl Panel {
         Self { d, values, halves, form }
     }
 
-    /// Calls `found(row, lane, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// Calls `found(row, lane, scale, proposal, rivals)` with the nearest of the first `ends[scale]` centres for every row and
     /// lane, scales ascending. `ends` ascends; `longest` is the length of the longest centre.
     pub(crate) fn nearest(
         &self,
@@ -148,7 +149,7 @@ impl Panel {
         rows: &NarrowTiles,
         longest: f64,
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, Proposal),
+        mut found: impl FnMut(usize, usize, usize, Proposal, &[u32]),
     ) {
         let mut standings = Room::<Standing, 1>::new(rows.values.len() / self.d, Standing::START);
         let mut start = 0;
@@ -158,7 +159,7 @@ impl Panel {
             for (row, (standing, &length)) in standings.iter().zip(rows.lengths.iter()).enumerate() {
                 let margin = self.margin(length, longest);
                 for lane in 0..WIDE {
-                    found(row, lane, scale, margin.proposal(standing, lane));
+                    found(row, lane, scale, margin.proposal(standing, lane), &[]);
                 }
             }
         }

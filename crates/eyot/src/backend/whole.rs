@@ -23,13 +23,24 @@ const FARTHEST: f64 = 32_767.0;
 /// Stands for ‖z‖² where there is no centre: more than any ‖z‖² − 2⟨x, z⟩.
 pub(super) const NOBODY: i32 = 1 << 30;
 
-/// From so many pairs on, the third best is kept too: with many columns two centres are often nearly as near, three
-/// seldom.
-const KEEP_THIRD: usize = 12;
+/// From so many pairs on, three places are kept, and six: the more columns there are, the more often several centres are
+/// nearly as near, and the less keeping them costs.
+const KEEP_THREE: usize = 12;
+const KEEP_SIX: usize = 64;
+const MOST_KEPT: usize = 6;
 
 /// Rows that are compared side by side: sixteen sums, and what is the best so far, fill the registers. Few columns: four
 /// rows with four centres. Many, whose centres come from afar: eight rows with two.
 const ABREAST: [usize; 2] = [4, 8];
+
+/// Places that are kept.
+const fn kept(pairs: usize) -> usize {
+    match pairs {
+        KEEP_SIX.. => MOST_KEPT,
+        KEEP_THREE.. => 3,
+        _ => 2,
+    }
+}
 
 /// The number of a centre within its block stands in the last bits of its squared distance, so that one comparison
 /// serves both.
@@ -54,7 +65,7 @@ pub(crate) struct WholeTiles {
     pairs: usize,
     abreast: usize,
     values: Room<i32, 64>,
-    /// How far each rounded row lies from the true one.
+    /// How far each rounded row lies from the true one; not a number where it is too long.
     residuals: Room<f64, 1>,
     /// ‖x‖² of the rounded rows.
     squares: Room<f64, 1>,
@@ -117,15 +128,16 @@ pub(crate) fn round_row(x: &[f64], steps: f64, out: &mut [i32]) -> f64 {
 impl WholeTiles {
     pub(crate) fn new(n_rows: usize, d: usize) -> Self {
         let pairs = pairs_for(d);
-        let abreast = if n_rows == 1 { 1 } else { ABREAST[usize::from(pairs >= KEEP_THIRD)] };
+        let abreast = if n_rows == 1 { 1 } else { ABREAST[usize::from(pairs >= KEEP_THREE)] };
         let values = Room::new(n_rows.div_ceil(abreast) * abreast * pairs, 0);
         Self { pairs, abreast, values, residuals: Room::new(n_rows, 0.0), squares: Room::new(n_rows, 0.0) }
     }
 
-    /// Takes up a row, unless it is too long; returns whether it did.
-    pub(crate) fn place(&mut self, row: usize, x: &[f64], length: f64, steps: f64) -> bool {
+    /// Takes up a row, unless it is too long: nothing will be known of it.
+    pub(crate) fn place(&mut self, row: usize, x: &[f64], length: f64, steps: f64) {
         if !within_reach(x.len(), length, steps) {
-            return false;
+            self.residuals[row] = f64::NAN;
+            return;
         }
         let tile = &mut self.values[row / self.abreast * self.abreast * self.pairs..][..self.abreast * self.pairs];
         let (lane, abreast) = (row % self.abreast, self.abreast);
@@ -135,68 +147,46 @@ impl WholeTiles {
             put_half(&mut tile[column / 2 * abreast + lane], column, value);
         });
         self.squares[row] = f64::from(square);
-        true
     }
 }
 
-/// The best of a row in sixteen partitionings so far: ‖z‖² − 2⟨x, z⟩ with numbers in their last bits, and the blocks that
-/// the first two are in.
+/// The best of a row in sixteen partitionings so far, place by place: ‖z‖² − 2⟨x, z⟩ with numbers in their last bits,
+/// and the blocks that they are in.
 #[derive(Debug, Clone, Copy)]
-struct Standing {
-    best: [i32; WIDE],
-    second: [i32; WIDE],
-    third: [i32; WIDE],
-    blocks: [[i32; WIDE]; 2],
+struct Standing<'a> {
+    keys: &'a [[i32; WIDE]],
+    blocks: &'a [[i32; WIDE]],
+    /// Lanes of a partitioning.
+    share: usize,
 }
 
-impl Standing {
-    const START: Self =
-        Self { best: [i32::MAX; WIDE], second: [i32::MAX; WIDE], third: [i32::MAX; WIDE], blocks: [[0; WIDE]; 2] };
-}
-
-/// The first three of a row in every partitioning, and who the first two are.
-struct Places {
-    keys: [[i32; WIDE]; 3],
-    centres: [[u32; WIDE]; 2],
-}
-
-impl Places {
-    #[inline(always)]
-    fn of(standing: &Standing) -> Self {
-        let keys = [standing.best, standing.second, standing.third];
-        let mut centres = [[0; WIDE]; 2];
-        for place in 0..2 {
-            for lane in 0..WIDE {
-                centres[place][lane] = number(keys[place][lane], standing.blocks[place][lane]);
-            }
-        }
-        Self { keys, centres }
+impl<'a> Standing<'a> {
+    /// From what [`compare`] has left: keys, then blocks.
+    fn new(places: &'a [[i32; WIDE]], share: usize) -> Self {
+        let (keys, blocks) = places.split_at(places.len() / 2);
+        Self { keys, blocks, share }
     }
 
-    /// `share` lanes together, the first partitionings first.
-    fn together(&self, share: usize) -> Self {
-        let mut all = Self { keys: [[i32::MAX; WIDE]; 3], centres: [[0; WIDE]; 2] };
-        for i in 0..WIDE / share {
-            // Keys with who they belong to, so that one comparison serves both.
-            let [mut best, mut second, mut third] = [i64::MAX; 3];
-            for lane in i * share..(i + 1) * share {
-                for place in 0..3 {
-                    let centre = self.centres[place.min(1)][lane] * share as u32 + (lane % share) as u32;
-                    let new = i64::from(self.keys[place][lane]) << 32 | i64::from(centre);
-                    let after_best = new.max(best);
-                    third = after_best.max(second).min(third);
-                    second = after_best.min(second);
-                    best = new.min(best);
-                }
-            }
-            for (place, winner) in [best, second, third].into_iter().enumerate() {
-                all.keys[place][i] = (winner >> 32) as i32;
-                if place < 2 {
-                    all.centres[place][i] = winner as u32;
+    /// A key and the centre it belongs to, so that one comparison serves both.
+    #[inline(always)]
+    fn ranked(&self, place: usize, lane: usize) -> i64 {
+        let (key, share) = (self.keys[place][lane], self.share as u32);
+        let centre = number(key, self.blocks[place][lane]) * share + lane as u32 % share;
+        i64::from(key) << 32 | i64::from(centre)
+    }
+
+    /// The first places of partitioning `i`, as many as are kept.
+    fn ranking(&self, i: usize) -> ([i64; MOST_KEPT], usize) {
+        let mut first = [i64::MAX; MOST_KEPT];
+        for lane in i * self.share..(i + 1) * self.share {
+            for place in 0..self.keys.len() {
+                let mut new = self.ranked(place, lane);
+                for known in &mut first {
+                    (*known, new) = (new.min(*known), new.max(*known));
                 }
             }
         }
-        all
+        (first, self.keys.len())
     }
 }
 
@@ -235,51 +225,65 @@ impl WholePanel {
         (Self { psi, share, pairs, values, squares }, farthest)
     }
 
-    /// Calls `found(row, i, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
-    /// partitioning, scales ascending, where anything is known; bounds are in steps. `ends` ascends; `residual` is how
-    /// far rounded centres lie from the true ones at the most.
+    /// Calls `found(row, i, scale, proposal, rivals)` with the nearest of the first `ends[scale]` centres for every row and
+    /// partitioning, scales ascending, where anything is known; `unit` is a squared step in the unit of the bounds, if numbers
+    /// can express them. `ends` ascends; `residual` is how far rounded centres lie from the true ones at the most.
     pub(crate) fn nearest(
         &self,
         path: Path,
         rows: &WholeTiles,
-        residual: f64,
+        (residual, unit): (f64, Option<f64>),
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, Proposal),
+        mut found: impl FnMut(usize, usize, usize, Proposal, &[u32]),
     ) {
-        let mut standings = Room::<Standing, 1>::new(rows.values.len() / self.pairs, Standing::START);
-        let mut start = 0;
+        let kept = kept(self.pairs);
+        let mut places =
+            Room::<[i32; WIDE], { 2 * MOST_KEPT }>::new(rows.values.len() / self.pairs * 2 * kept, [0; WIDE]);
+        for places in places.chunks_exact_mut(2 * kept) {
+            places[..kept].fill([i32::MAX; WIDE]);
+        }
+        let (mut start, mut named) = (0, [0; MOST_KEPT]);
         for (scale, &end) in ends.iter().enumerate() {
             // Lanes of one partitioning must end together.
             let known = end.is_multiple_of(self.share) || end == self.psi;
             let end = if known { end.div_ceil(self.share) } else { start };
-            self.compare(path, rows, start..end, &mut standings);
+            self.compare(path, rows, start..end, &mut places);
             start = end;
             let off = rows.residuals.iter().zip(rows.squares.iter());
-            for (row, (standing, (own, &square))) in standings.iter().zip(off).enumerate() {
-                let margin = Margin::new(own + residual, square, self.pairs >= KEEP_THIRD);
-                let mut verdict = Verdict::START;
-                judge(path, &margin, standing, self.share, &mut verdict);
+            for (row, (places, (own, &square))) in places.chunks_exact(2 * kept).zip(off).enumerate() {
+                let standing = Standing::new(places, self.share);
+                let margin = Margin::new(own + residual, square, unit);
+                let known = known && !own.is_nan();
+                let mut verdict = Verdict::UNKNOWN;
+                if known {
+                    judge(path, &margin, &standing, &mut verdict);
+                }
                 for i in 0..WIDE / self.share {
-                    found(row, i, scale, if known { verdict.proposal(&margin, i) } else { Proposal::UNKNOWN });
+                    let rivals = || if known { margin.rivals(&standing, i, &mut named) } else { Rivals::Many };
+                    let proposal = verdict.proposal(i, rivals);
+                    found(row, i, scale, proposal, &named);
                 }
             }
         }
     }
 
     /// Compares all rows with some of the centres, few enough at a time to stay near, and of one block.
-    fn compare(&self, path: Path, rows: &WholeTiles, centres: Range<usize>, standings: &mut [Standing]) {
+    fn compare(&self, path: Path, rows: &WholeTiles, centres: Range<usize>, places: &mut [[i32; WIDE]]) {
         let together =
             if rows.abreast == 1 { BLOCK } else { (NEAR_BYTES / (self.pairs * WIDE * size_of::<i32>())).max(8) };
+        let kept = kept(self.pairs);
         let mut first = centres.start;
         while first < centres.end {
             let end = centres.end.min(first + together).min((first / BLOCK + 1) * BLOCK);
             let tiles = rows.values.chunks_exact(rows.abreast * self.pairs);
-            for (tile, standings) in tiles.zip(standings.chunks_exact_mut(rows.abreast)) {
-                match (rows.abreast, self.pairs >= KEEP_THIRD) {
-                    (1, false) => compare::<1, 2>(path, self, first..end, tile, standings),
-                    (1, true) => compare::<1, 3>(path, self, first..end, tile, standings),
-                    (_, false) => compare::<{ ABREAST[0] }, 2>(path, self, first..end, tile, standings),
-                    (_, true) => compare::<{ ABREAST[1] }, 3>(path, self, first..end, tile, standings),
+            for (tile, places) in tiles.zip(places.chunks_exact_mut(rows.abreast * 2 * kept)) {
+                match (rows.abreast, kept) {
+                    (1, 2) => compare::<1, 2>(path, self, first..end, tile, places),
+                    (1, 3) => compare::<1, 3>(path, self, first..end, tile, places),
+                    (1, _) => compare::<1, MOST_KEPT>(path, self, first..end, tile, places),
+                    (_, 2) => compare::<{ ABREAST[0] }, 2>(path, self, first..end, tile, places),
+                    (_, 3) => compare::<{ ABREAST[1] }, 3>(path, self, first..end, tile, places),
+                    (_, _) => compare::<{ ABREAST[1] }, MOST_KEPT>(path, self, first..end, tile, places),
                 }
             }
             first = end;
@@ -294,37 +298,40 @@ struct Margin {
     more: f64,
     /// ‖x‖².
     square: f64,
-    third: bool,
+    unit: Option<f64>,
 }
 
 /// Distances that differ by this share are told apart without a root.
 const EASY: f64 = 1.0 / 256.0;
 
 impl Margin {
-    fn new(off: f64, square: f64, third: bool) -> Self {
+    fn new(off: f64, square: f64, unit: Option<f64>) -> Self {
         // (a + b)² ≤ (1 + ε)a² + (1 + 1/ε)b² for every ε.
-        Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, square, third }
+        Self { off, more: off * off * (1.0 + 1.0 / EASY) + 1.0, square, unit }
     }
 
     /// Who may be nearer than the first, where a root must tell.
     #[cold]
-    fn rivals(&self, places: &Places, i: usize) -> Rivals {
-        let [best, second, third] = places.keys.map(|keys| keys[i]);
-        let most = self.square + f64::from(best | NUMBER);
-        let beyond = |key: i32| (self.square + f64::from(key & !NUMBER)).sqrt() > most.sqrt() + 2.0 * self.off;
-        if beyond(second) {
-            return Rivals::None;
+    fn rivals(&self, standing: &Standing<'_>, i: usize, named: &mut [u32; MOST_KEPT]) -> Rivals {
+        let (places, kept) = standing.ranking(i);
+        let key = |place: usize| (places[place] >> 32) as i32;
+        let most = (self.square + f64::from(key(0) | NUMBER)).sqrt() + 2.0 * self.off;
+        let beyond = |key: i32| (self.square + f64::from(key & !NUMBER)).sqrt() > most;
+        match (1..kept).find(|&place| beyond(key(place))) {
+            Some(1) => Rivals::None,
+            // Two of the same number in different blocks, and the same distance, were taken for one.
+            Some(end) if (1..end).all(|place| places[place] != places[place - 1]) => {
+                named.iter_mut().zip(&places[1..end]).for_each(|(name, &place)| *name = place as u32);
+                Rivals::Few(end as u8 - 1)
+            }
+            _ => Rivals::Many,
         }
-        // Two of the same number in different blocks, and the same distance, were taken for one.
-        let [first, rival] = places.centres.map(|centres| centres[i]);
-        let one = self.third && rival != first && beyond(third);
-        if one { Rivals::One(rival) } else { Rivals::Many }
     }
 }
 
 /// What is known of a row in every partitioning.
 struct Verdict {
-    places: Places,
+    centres: [u32; WIDE],
     /// Whether nobody comes near the first.
     clear: [bool; WIDE],
     at_least: [f64; WIDE],
@@ -332,18 +339,14 @@ struct Verdict {
 }
 
 impl Verdict {
-    const START: Self = Self {
-        places: Places { keys: [[0; WIDE]; 3], centres: [[0; WIDE]; 2] },
-        clear: [false; WIDE],
-        at_least: [0.0; WIDE],
-        at_most: [0.0; WIDE],
-    };
+    const UNKNOWN: Self =
+        Self { centres: [0; WIDE], clear: [false; WIDE], at_least: [0.0; WIDE], at_most: [f64::INFINITY; WIDE] };
 
     #[inline(always)]
-    fn proposal(&self, margin: &Margin, i: usize) -> Proposal {
+    fn proposal(&self, i: usize, rivals: impl FnOnce() -> Rivals) -> Proposal {
         Proposal {
-            centre: self.places.centres[0][i],
-            rivals: if self.clear[i] { Rivals::None } else { margin.rivals(&self.places, i) },
+            centre: self.centres[i],
+            rivals: if self.clear[i] { Rivals::None } else { rivals() },
             at_least: self.at_least[i],
             at_most: self.at_most[i],
         }
@@ -351,26 +354,44 @@ impl Verdict {
 }
 
 dispatch_whole! {
-    /// Looks at all partitionings of a row at once, `share` lanes for each.
-    fn judge = judge_on(margin: &Margin, standing: &Standing, share: usize, verdict: &mut Verdict)
+    /// Looks at all partitionings of a row at once.
+    fn judge = judge_on(margin: &Margin, standing: &Standing<'_>, verdict: &mut Verdict)
 }
 
 #[inline(always)]
-fn judge_on<V: I32x16>(margin: &Margin, standing: &Standing, share: usize, verdict: &mut Verdict) {
-    verdict.places = Places::of(standing);
-    if share > 1 {
-        verdict.places = verdict.places.together(share);
+fn judge_on<V: I32x16>(margin: &Margin, standing: &Standing<'_>, verdict: &mut Verdict) {
+    let (mut best, mut second) = (standing.keys[0], standing.keys[1]);
+    if standing.share == 1 {
+        for (centre, (&key, &block)) in verdict.centres.iter_mut().zip(best.iter().zip(&standing.blocks[0])) {
+            *centre = number(key, block);
+        }
+    } else {
+        for i in 0..WIDE / standing.share {
+            let [mut first, mut next] = [i64::MAX; 2];
+            for lane in i * standing.share..(i + 1) * standing.share {
+                for place in 0..2 {
+                    let new = standing.ranked(place, lane);
+                    next = new.max(first).min(next);
+                    first = new.min(first);
+                }
+            }
+            verdict.centres[i] = first as u32;
+            (best[i], second[i]) = ((first >> 32) as i32, (next >> 32) as i32);
+        }
     }
-    let [best, second, _] = &verdict.places.keys;
-    let &Margin { more, square, .. } = margin;
+    let &Margin { more, square, unit, .. } = margin;
+    let scale = unit.unwrap_or(1.0);
     for i in 0..WIDE {
         // What the last bits were is not known.
         let least = square + f64::from(best[i] & !NUMBER);
         let most = square + f64::from(best[i] | NUMBER);
         let next = square + f64::from(second[i] & !NUMBER);
         verdict.clear[i] = next > most * (1.0 + EASY) + 4.0 * more;
-        verdict.at_least[i] = (least - more) * (1.0 - EASY);
-        verdict.at_most[i] = most * (1.0 + EASY) + more;
+        verdict.at_least[i] = (least - more) * (1.0 - EASY) * scale;
+        verdict.at_most[i] = (most * (1.0 + EASY) + more) * scale;
+    }
+    if unit.is_none() {
+        (verdict.at_least, verdict.at_most) = (Verdict::UNKNOWN.at_least, Verdict::UNKNOWN.at_most);
     }
 }
 
@@ -385,15 +406,8 @@ dispatch_whole! {
         panel: &WholePanel,
         centres: Range<usize>,
         tile: &[i32],
-        standings: &mut [Standing],
+        places: &mut [[i32; WIDE]],
     )
-}
-
-/// The best of R rows while they are compared.
-struct Race<V, const R: usize> {
-    best: [V; R],
-    second: [V; R],
-    third: [V; R],
 }
 
 #[inline(always)]
@@ -401,14 +415,11 @@ fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
     panel: &WholePanel,
     centres: Range<usize>,
     tile: &[i32],
-    standings: &mut [Standing],
+    places: &mut [[i32; WIDE]],
 ) {
-    let standings: &mut [Standing; R] = standings.try_into().expect("one for every row");
-    let mut race = Race {
-        best: std::array::from_fn(|r| V::load(&standings[r].best)),
-        second: std::array::from_fn(|r| V::load(&standings[r].second)),
-        third: std::array::from_fn(|r| V::load(&standings[r].third)),
-    };
+    // Of every row the first places.
+    let mut race: [[V; KEPT]; R] =
+        std::array::from_fn(|r| std::array::from_fn(|place| V::load(&places[2 * KEPT * r + place])));
     let mut first = centres.start;
     if R == 1 {
         while first + 8 <= centres.end {
@@ -430,15 +441,20 @@ fn compare_on<V: I32x16, const R: usize, const KEPT: usize>(
         some::<V, R, KEPT, 1>(panel, first, tile, &mut race);
     }
     let here = V::splat(((centres.start / BLOCK) as u32).cast_signed());
-    for (r, standing) in standings.iter_mut().enumerate() {
-        let (best, second) = (V::load(&standing.best), V::load(&standing.second));
-        let [of_best, of_second] = [V::load(&standing.blocks[0]), V::load(&standing.blocks[1])];
-        race.best[r].where_same(best, of_best, here).store(&mut standing.blocks[0]);
-        let moved_down = race.second[r].where_same(best, of_best, here);
-        race.second[r].where_same(second, of_second, moved_down).store(&mut standing.blocks[1]);
-        race.best[r].store(&mut standing.best);
-        race.second[r].store(&mut standing.second);
-        race.third[r].store(&mut standing.third);
+    for (r, places) in places.chunks_exact_mut(2 * KEPT).enumerate() {
+        let mut before = [[here; 2]; KEPT];
+        for place in 0..KEPT {
+            before[place] = [V::load(&places[place]), V::load(&places[KEPT + place])];
+        }
+        for place in 0..KEPT {
+            // Who was there before has come down from the same place or one above.
+            let mut block = here;
+            for [key, own] in &before[..=place] {
+                block = race[r][place].where_same(*key, *own, block);
+            }
+            race[r][place].store(&mut places[place]);
+            block.store(&mut places[KEPT + place]);
+        }
     }
 }
 
@@ -448,7 +464,7 @@ fn some<V: I32x16, const R: usize, const KEPT: usize, const C: usize>(
     panel: &WholePanel,
     first: usize,
     tile: &[i32],
-    race: &mut Race<V, R>,
+    race: &mut [[V; KEPT]; R],
 ) {
     let pairs = panel.pairs;
     let columns: [&[[i32; WIDE]]; C] =
@@ -468,13 +484,10 @@ fn some<V: I32x16, const R: usize, const KEPT: usize, const C: usize>(
     for (c, sums) in sums.iter().enumerate() {
         let number = V::splat(((first + c) as u32).cast_signed() & NUMBER);
         for (r, sum) in sums.iter().enumerate() {
-            let sum = sum.numbered(number);
-            let after_best = sum.max(race.best[r]);
-            if KEPT == 3 {
-                race.third[r] = after_best.max(race.second[r]).min(race.third[r]);
+            let mut new = sum.numbered(number);
+            for known in &mut race[r] {
+                (*known, new) = (new.min(*known), new.max(*known));
             }
-            race.second[r] = after_best.min(race.second[r]);
-            race.best[r] = sum.min(race.best[r]);
         }
     }
 }

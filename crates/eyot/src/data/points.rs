@@ -246,32 +246,6 @@ impl<'a> Row<'a> {
         sum
     }
 
-    /// The same added up in another order, which processors like better: with d columns at most (2d + 8)·2⁻⁵² of itself
-    /// from it. `None` for sparse rows.
-    pub(crate) fn squared_distance_about(self, other: Row<'_>) -> Option<f64> {
-        fn sum<F: Real, G: Real>(x: &[F], y: &[G]) -> f64 {
-            let square = |x: F, y: G| {
-                let (x, y): (f64, f64) = (x.into(), y.into());
-                (x - y) * (x - y)
-            };
-            let ((x_chunks, x_rest), (y_chunks, y_rest)) = (x.as_chunks::<8>(), y.as_chunks::<8>());
-            let mut sums = [0.0; 8];
-            for (x, y) in x_chunks.iter().zip(y_chunks) {
-                for (sum, (&x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-                    *sum += square(x, y);
-                }
-            }
-            x_rest.iter().zip(y_rest).map(|(&x, &y)| square(x, y)).sum::<f64>() + sums.iter().sum::<f64>()
-        }
-        match (self, other) {
-            (Row::F64(x), Row::F64(y)) => Some(sum(x, y)),
-            (Row::F32(x), Row::F32(y)) => Some(sum(x, y)),
-            (Row::F32(x), Row::F64(y)) => Some(sum(x, y)),
-            (Row::F64(x), Row::F32(y)) => Some(sum(x, y)),
-            _ => None,
-        }
-    }
-
     /// Σ |x_k − y_k|, columns ascending.
     pub fn l1_distance(self, other: Row<'_>) -> f64 {
         let mut sum = 0.0;

@@ -12,7 +12,7 @@ use super::codes::{Cell, NONE};
 use super::panels::{Numbers, Panels};
 use super::postings::{Postings, Query};
 use super::union::{PILOT_ORDERED, TOGETHER, Union, groups};
-use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best};
+use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best, squared_distance_about};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -260,7 +260,7 @@ impl Centres {
         points: Points<'_>,
         row: usize,
         i: usize,
-        proposal: Proposal,
+        (proposal, named): (Proposal, &[u32]),
         radius: impl Fn(u32) -> Option<f64>,
     ) -> Option<Cell> {
         if proposal.rivals == Rivals::None {
@@ -271,22 +271,22 @@ impl Centres {
                 return Some(select_unpredictable(proposal.at_most <= radius, proposal.centre, NONE));
             }
         }
-        self.cell_settled(points.row(row), i, proposal, radius)
+        self.cell_settled(points.row(row), i, (proposal, named), radius)
     }
 
-    /// The same where a canonical distance decides, or two of them.
+    /// The same where canonical distances decide, of a few centres.
     #[cold]
     fn cell_settled(
         &self,
         x: Row<'_>,
         i: usize,
-        proposal: Proposal,
+        (proposal, named): (Proposal, &[u32]),
         radius: impl Fn(u32) -> Option<f64>,
     ) -> Option<Cell> {
         let row_of = |centre: u32| self.points.row(self.members_of(i)[centre as usize] as usize);
         // Wide rows: one sum after another takes long, and hardly ever is the order of sums what decides.
-        let margin = 1.0 + (4 * self.points.n_columns() + 16) as f64 * f64::EPSILON;
-        let about = |centre: u32| x.squared_distance_about(row_of(centre)).filter(|about| about.is_normal());
+        let margin = self.margin();
+        let about = |centre: u32| squared_distance_about(x, row_of(centre)).filter(|about| about.is_normal());
         let squared_distance = |centre: u32| x.squared_distance(row_of(centre));
         let less = |a: u32, b: u32| match (about(a), about(b)) {
             (Some(a), Some(b)) if a * margin < b => true,
@@ -296,10 +296,10 @@ impl Centres {
         let centre = match proposal.rivals {
             Rivals::Many => return None,
             Rivals::None => proposal.centre,
-            Rivals::One(rival) => {
-                let (low, high) = (proposal.centre.min(rival), proposal.centre.max(rival));
-                if less(high, low) { high } else { low }
-            }
+            Rivals::Few(many) => named[..usize::from(many)].iter().fold(proposal.centre, |best, &rival| {
+                let (low, high) = (best.min(rival), best.max(rival));
+                if low < high && less(high, low) { high } else { low }
+            }),
         };
         let inside = radius(centre).is_none_or(|radius| match about(centre) {
             Some(about) if about * margin < radius => true,
@@ -370,9 +370,9 @@ impl Centres {
                     return;
                 };
                 let mut doubts = vec![Doubts::default(); self.t()];
-                panels.nearest(points, best(), ends, |row, i, scale, proposal| {
+                panels.nearest(points, best(), ends, |row, i, scale, proposal, named| {
                     let radius = |centre| radius(i, scale, centre);
-                    match self.cell_proposed(points, row, i, proposal, radius) {
+                    match self.cell_proposed(points, row, i, (proposal, named), radius) {
                         Some(cell) => found(row, i, scale, cell),
                         None => doubts[i].add(row, scale),
                     }
@@ -507,7 +507,7 @@ impl Centres {
             }
             let Some(panels) = Panels::new(&self.points, members, self.psi, numbers) else { break };
             let mut unsure = 0;
-            panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, proposal| {
+            panels.nearest(pilot.as_points(), best(), &[self.psi], |_, _, _, proposal, _| {
                 unsure += usize::from(proposal.rivals == Rivals::Many);
             });
             let settling = 2.0 * exact * unsure as f64 / (pilot.n_rows() * partitionings) as f64;
@@ -602,12 +602,12 @@ impl Centres {
     ) {
         // Partitionings and rows in doubt; a single row needs no memory unless there are.
         let mut doubts: Vec<(u32, u32)> = Vec::new();
-        panels.nearest(points, best(), &[self.psi], |row, i, _, proposal| {
+        panels.nearest(points, best(), &[self.psi], |row, i, _, proposal, named| {
             let radius = |centre: u32| match want {
                 Want::Ball(radii) => Some(radii[i * self.psi + centre as usize]),
                 _ => None,
             };
-            match self.cell_proposed(points, row, i, proposal, radius) {
+            match self.cell_proposed(points, row, i, (proposal, named), radius) {
                 Some(cell) => found(row, i, cell),
                 None => doubts.push((i as u32, row as u32)),
             }
@@ -620,13 +620,50 @@ impl Centres {
                 continue;
             }
             let mut rows = PointsBuf::like(&points);
+            let mut left = Vec::new();
             for &(_, row) in doubts {
-                rows.push(points.row(row as usize));
+                let row = row as usize;
+                if let Some(winner) = self.nearest_about(points.row(row), i) {
+                    found(row, i, self.cell_of(want, i, winner));
+                } else {
+                    rows.push(points.row(row));
+                    left.push(row);
+                }
             }
-            self.cells_exactly(rows.as_points(), lanes, want, i..i + 1, |at, i, cell| {
-                found(doubts[at].1 as usize, i, cell);
-            });
+            if !left.is_empty() {
+                self.cells_exactly(rows.as_points(), lanes, want, i..i + 1, |at, i, cell| found(left[at], i, cell));
+            }
         }
+    }
+
+    /// The nearest centre of partitioning `i` where lanes would have to be made first: by sums in any order, and by
+    /// canonical ones where that leaves a doubt. `None` if lanes are at hand, or where such sums say nothing.
+    fn nearest_about(&self, x: Row<'_>, i: usize) -> Option<Winner> {
+        if self.lane_bytes() <= KEEP_LANES_BYTES {
+            return None;
+        }
+        let row_of = |centre: u32| self.points.row(self.members_of(i)[centre as usize] as usize);
+        let mut about = Vec::with_capacity(self.psi);
+        for centre in 0..self.psi as u32 {
+            about.push(squared_distance_about(x, row_of(centre)).filter(|about| about.is_normal())?);
+        }
+        let least = about.iter().copied().fold(f64::INFINITY, f64::min);
+        let near = (0..self.psi as u32).filter(|&centre| about[centre as usize] <= least * self.margin());
+        let mut best = NOBODY;
+        for centre in near {
+            closer(&mut best, Winner { centre, squared_distance: x.squared_distance(row_of(centre)) }, 0);
+        }
+        Some(best)
+    }
+
+    /// Sums in different orders are within this factor of each other.
+    fn margin(&self) -> f64 {
+        1.0 + (4 * self.points.n_columns() + 16) as f64 * f64::EPSILON
+    }
+
+    /// What lane copies of all centres take.
+    const fn lane_bytes(&self) -> usize {
+        size_of::<f64>() * self.members.len() * self.points.n_columns()
     }
 
     fn cells_by_walk(
@@ -663,8 +700,7 @@ impl Centres {
         mut found: impl FnMut(usize, usize, Cell),
     ) {
         let tiles = Tiles::new(points);
-        let bytes = size_of::<f64>() * self.members.len() * self.points.n_columns();
-        let kept = (bytes <= KEEP_LANES_BYTES).then(|| {
+        let kept = (self.lane_bytes() <= KEEP_LANES_BYTES).then(|| {
             kept.get_or_init(|| {
                 (0..self.t()).map(|i| Lanes::new(self.points.as_points(), self.members_of(i))).collect()
             })

@@ -78,20 +78,20 @@ impl Panels {
         Some(Self { frame, sixteens, t })
     }
 
-    /// Calls `found(row, i, scale, proposal)` with the nearest of the first `ends[scale]` centres for every row and
+    /// Calls `found(row, i, scale, proposal, rivals)` with the nearest of the first `ends[scale]` centres for every row and
     /// partitioning, scales ascending; bounds are those of the canonical squared distance.
     pub(crate) fn nearest(
         &self,
         points: Points<'_>,
         path: Path,
         ends: &[usize],
-        mut found: impl FnMut(usize, usize, usize, Proposal),
+        mut found: impl FnMut(usize, usize, usize, Proposal, &[u32]),
     ) {
         let (n, d) = (points.n_rows(), self.frame.d);
         let mut x = Room::<f64, FEW_COLUMNS>::new(d, 0.0);
-        let mut far = Room::<bool, 1>::new(n, false);
         match &self.sixteens {
             Sixteens::Narrow(panels) => {
+                let mut far = Room::<bool, 1>::new(n, false);
                 let mut rows = NarrowTiles::new(n, d);
                 for (at, row) in points.rows().enumerate() {
                     let length = self.frame.moved(row, &mut x);
@@ -102,10 +102,10 @@ impl Panels {
                 }
                 let unit = Some(self.frame.unit()).filter(|unit| unit.is_normal());
                 for (number, panel) in panels.iter().enumerate() {
-                    panel.nearest(path, &rows, LONGEST, ends, |row, lane, scale, proposal| {
+                    panel.nearest(path, &rows, LONGEST, ends, |row, lane, scale, proposal, named| {
                         let i = number * WIDE + lane;
                         if i < self.t {
-                            found(row, i, scale, in_units_of_rows(proposal, unit, far[row]));
+                            found(row, i, scale, in_units_of_rows(proposal, unit, far[row]), named);
                         }
                     });
                 }
@@ -114,14 +114,14 @@ impl Panels {
                 let mut rows = WholeTiles::new(n, d);
                 for (at, row) in points.rows().enumerate() {
                     let length = self.frame.moved(row, &mut x);
-                    far[at] = !rows.place(at, &x, length, *steps);
+                    rows.place(at, &x, length, *steps);
                 }
                 let unit = Some(self.frame.unit() / (steps * steps)).filter(|unit| unit.is_normal());
                 for (number, panel) in panels.iter().enumerate() {
-                    panel.nearest(path, &rows, *residual, ends, |row, lane, scale, proposal| {
+                    panel.nearest(path, &rows, (*residual, unit), ends, |row, lane, scale, proposal, named| {
                         let i = number * WIDE + lane;
                         if i < self.t {
-                            found(row, i, scale, in_units_of_rows(proposal, unit, far[row]));
+                            found(row, i, scale, proposal, named);
                         }
                     });
                 }

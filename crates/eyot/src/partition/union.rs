@@ -574,7 +574,7 @@ mod tests {
                     {
                         let (mut seen, mut sure_ones) = (0, 0);
                         let ends = [1, psi / 2, psi];
-                        panels.nearest(asked.as_points(), path, &ends, |row, i, scale, proposal| {
+                        panels.nearest(asked.as_points(), path, &ends, |row, i, scale, proposal, named| {
                             seen += 1;
                             // Lanes that share a partitioning may not know the scales between.
                             let last = scale + 1 == ends.len();
@@ -589,8 +589,10 @@ mod tests {
                                     assert!(proposal.at_least <= distance, "{said}, {distance}");
                                     assert!(proposal.at_most >= distance, "{said}, {distance}");
                                 }
-                                Rivals::One(rival) => {
-                                    assert!([proposal.centre, rival].contains(&expected.centre), "{said}");
+                                Rivals::Few(many) => {
+                                    let rivals = &named[..usize::from(many)];
+                                    let known = proposal.centre == expected.centre || rivals.contains(&expected.centre);
+                                    assert!(known, "{said}");
                                 }
                                 Rivals::Many => {}
                             }
