@@ -57,18 +57,24 @@ impl Cuts {
         Self { all: order.iter().map(moved).collect(), last: ends, columns }
     }
 
-    /// The leaf of every row of R blocks; `ranks` are those of its values, column by column.
-    pub(crate) fn leaves<const R: usize>(&self, ranks: &[[PerRow; R]]) -> [PerRow; R] {
+    /// The leaf of every row of R blocks; `ranks` are those of its values, column by column. `coming` is room to work in.
+    pub(crate) fn leaves<const R: usize>(
+        &self,
+        ranks: &[[PerRow; R]],
+        coming: &mut [PerRow; MOST_LEAVES],
+    ) -> [PerRow; R] {
         assert!(self.columns <= ranks.len(), "ranks in every column");
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") {
             // SAFETY: the features were detected just now, and there is no column beyond the ranks.
             return unsafe { self.leaves_avx512(ranks) };
-        } else if is_x86_feature_detected!("avx2") {
-            // SAFETY: the feature was detected just now.
-            return std::array::from_fn(|block| unsafe { self.leaves_avx2(ranks, block) });
         }
-        std::array::from_fn(|block| self.leaves_plain(ranks, block))
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the feature was detected just now.
+            return std::array::from_fn(|block| unsafe { self.leaves_avx2(ranks, block, coming) });
+        }
+        std::array::from_fn(|block| self.leaves_plain(ranks, block, coming))
     }
 
     /// # Safety
@@ -110,28 +116,44 @@ impl Cuts {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn leaves_avx2<const R: usize>(&self, ranks: &[[PerRow; R]], block: usize) -> PerRow {
-        self.leaves_plain(ranks, block)
+    fn leaves_avx2<const R: usize>(
+        &self,
+        ranks: &[[PerRow; R]],
+        block: usize,
+        coming: &mut [PerRow; MOST_LEAVES],
+    ) -> PerRow {
+        self.leaves_plain(ranks, block, coming)
     }
 
     /// Plain loops, which compile to vector code of any processor: all bits of a byte say that its row comes by.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "compiled for the processor of the caller")]
-    fn leaves_plain<const R: usize>(&self, ranks: &[[PerRow; R]], block: usize) -> PerRow {
-        let mut coming = [[0; ROWS]; MOST_LEAVES];
+    fn leaves_plain<const R: usize>(
+        &self,
+        ranks: &[[PerRow; R]],
+        block: usize,
+        coming: &mut [PerRow; MOST_LEAVES],
+    ) -> PerRow {
         coming[0] = [u8::MAX; ROWS];
         let mut leaves = [0; ROWS];
-        for (at, cut) in self.all.iter().enumerate() {
+        let (cuts, last) = self.all.split_at(self.last);
+        for (at, cut) in cuts.iter().enumerate() {
             let (own, here) = (&ranks[usize::from(cut.column)][block], coming[at]);
-            let (mut left, mut right) = ([0; ROWS], [0; ROWS]);
+            let (mut left, mut right) = (here, here);
             for row in 0..ROWS {
-                let passes = u8::from(own[row] >= cut.least).wrapping_neg();
-                left[row] = here[row] & !passes;
-                right[row] = here[row] & passes;
+                right[row] = if own[row] >= cut.least { here[row] } else { 0 };
+                left[row] = here[row] ^ right[row];
                 leaves[row] += right[row] & cut.left;
             }
             coming[usize::from(cut.next[0])] = left;
             coming[usize::from(cut.next[1])] = right;
+        }
+        for (cut, here) in last.iter().zip(&coming[self.last..]) {
+            let own = &ranks[usize::from(cut.column)][block];
+            for row in 0..ROWS {
+                let passes = u8::from(own[row] >= cut.least).wrapping_neg();
+                leaves[row] += here[row] & passes & cut.left;
+            }
         }
         leaves
     }
@@ -157,7 +179,9 @@ mod tests {
             let rank = |column: usize, block: usize, row: usize| (row * 4 + seed * 7 + column * 31 + block) as u8;
             let column = |column| std::array::from_fn(|block| std::array::from_fn(|row| rank(column, block, row)));
             let ranks: Vec<[PerRow; 2]> = (0..3).map(column).collect();
-            assert_eq!(cuts.leaves(&ranks), [0, 1].map(|block| cuts.leaves_plain(&ranks, block)));
+            let mut room = [[0; ROWS]; MOST_LEAVES];
+            let plain = [0, 1].map(|block| cuts.leaves_plain(&ranks, block, &mut room));
+            assert_eq!(cuts.leaves(&ranks, &mut room), plain);
         }
     }
 }

@@ -163,6 +163,7 @@ impl Group {
         mut found: impl FnMut(usize, usize, &PerRow),
     ) {
         let mut ranks = vec![[[0; ROWS]; R]; columns];
+        let mut room = [[0; ROWS]; MOST_LEAVES];
         for (chunk, places) in places.chunks_exact(R * columns).enumerate() {
             for (block, places) in places.chunks_exact(columns).enumerate() {
                 for (ranks, places) in ranks.iter_mut().zip(places) {
@@ -172,7 +173,7 @@ impl Group {
                 }
             }
             for (i, tree) in self.trees.iter().enumerate() {
-                let leaves = tree.leaves(&ranks);
+                let leaves = tree.leaves(&ranks, &mut room);
                 leaves.iter().enumerate().for_each(|(block, leaves)| found(chunk * R + block, i, leaves));
             }
         }
