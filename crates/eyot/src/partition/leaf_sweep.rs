@@ -6,8 +6,8 @@
 
 use std::hint::select_unpredictable;
 
-use super::isolation_tree::IsolationTree;
-use crate::backend::{Cut, Cuts, MOST_LEAVES, PerRow, ROWS};
+use super::isolation_tree::{Cut as TreeCut, IsolationTree};
+use crate::backend::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 use crate::data::{Points, Real, Values};
 use crate::partition::Cell;
 
@@ -144,11 +144,11 @@ impl Group {
             }
         }
         let tree = |tree: &IsolationTree| {
-            let cut = |cut: super::isolation_tree::Cut| Cut {
+            let cut = |cut: TreeCut| Cut {
                 column: cut.column as u16,
                 least: own[cut.column].partition_point(|&other| other <= cut.threshold) as u8,
                 left: cut.left as u8,
-                next: cut.next.map(|next| next.map_or(crate::backend::LEAF, |next| next as u8)),
+                next: cut.next.map(|next| next.map_or(LEAF, |next| next as u8)),
             };
             Cuts::new(&tree.cuts().map(cut).collect::<Vec<_>>())
         };

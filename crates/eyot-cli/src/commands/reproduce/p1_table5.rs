@@ -36,7 +36,7 @@ const METHODS: [(&str, Option<usize>); 8] = [
 const LOW: &str = "IK-OGD (low trees)";
 
 /// NOGD again, to show what the order of the training points does.
-const ORDERS: &str = "NOGD (first violations), ten orders";
+const ORDERS: &str = "NOGD (first violations), other orders";
 
 /// The accuracies of the paper: IK-OGD with trees and with Voronoi cells, OGD, NOGD, AdaRaker.
 const PUBLISHED: [(&str, [f64; 5]); 4] = [
@@ -82,8 +82,8 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     lab.explain(
         &["covtype"],
         &["NOGD (first violations)"],
-        "what 100 landmarks, rank 20 and steps of 0.5 leave at the end of a pass is a matter of chance: the same in ten \
-         orders of the training points has the spread shown in the row below it",
+        "what 100 landmarks, rank 20 and steps of 0.5 leave at the end of a pass is a matter of chance: the same in \
+         other orders of the training points has the spread shown in its own row",
     );
     lab.note(
         "Low trees end at a height of log2 psi, as the authors' program grows them; trees isolate every sampled point. The paper \
