@@ -79,6 +79,12 @@ impl<'a> Run<'a> {
         Ok(results.into_iter().map(|result| result.expect("every chunk has run")).collect())
     }
 
+    /// The length of chunks of `n` items, at most `most`, that keeps all threads equally busy.
+    pub(crate) fn evenly(&self, n: usize, most: usize) -> usize {
+        let chunks = n.div_ceil(most).next_multiple_of(self.threads);
+        n.div_ceil(chunks.max(1)).max(1)
+    }
+
     /// Cuts `out` into chunks of `chunk` items (the last may be shorter) and calls `work(chunk number, chunk)` for
     /// each, in parallel. The first error in chunk order of those that occurred is returned.
     ///
@@ -139,6 +145,18 @@ mod tests {
         for threads in [1, 2, 5] {
             let squares = Run::threads(threads).map("test", 100, |i| Ok(i * i)).unwrap();
             assert!(squares.iter().enumerate().all(|(i, &square)| square == i * i));
+        }
+    }
+
+    #[test]
+    fn all_threads_get_as_many_chunks() {
+        for (threads, n, most) in
+            [(1, 0, 4096), (2, 0, 4096), (2, 1, 4096), (2, 1342, 4096), (3, 19_418, 4096), (2, 8192, 4096)]
+        {
+            let chunk = Run::threads(threads).evenly(n, most);
+            assert!(chunk >= 1 && chunk <= most);
+            let chunks = n.div_ceil(chunk);
+            assert!(n < threads || chunks.is_multiple_of(threads), "{n} rows in {chunks} chunks on {threads} threads");
         }
     }
 

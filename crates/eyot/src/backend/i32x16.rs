@@ -5,14 +5,21 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32, _mm256_cvtepi32_ps,
-    _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_epi32, _mm256_min_epi32, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cvtepi32_ps,
-    _mm512_dpwssd_epi32, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_mask_mov_epi32, _mm512_max_epi32,
-    _mm512_min_epi32, _mm512_or_si512, _mm512_set1_epi32, _mm512_storeu_si512,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32,
+    _mm256_cmpgt_epi16, _mm256_cvtepi32_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_epi32, _mm256_min_epi32,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permute4x64_epi64,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_slli_epi16, _mm256_sra_epi32, _mm256_srai_epi16, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epi16_mask,
+    _mm512_cvtepi32_ps, _mm512_cvtsepi32_epi16, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_si512,
+    _mm512_madd_epi16, _mm512_mask_mov_epi32, _mm512_max_epi32, _mm512_min_epi32, _mm512_or_si512,
+    _mm512_reduce_add_epi32, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_slli_epi16, _mm512_sra_epi32,
+    _mm512_srai_epi16, _mm512_srli_epi16, _mm512_storeu_si512,
 };
 
 use super::f32x16::{self, F32x16, WIDE};
+
+/// Weights that are compared at once.
+pub(super) const SCORES: usize = 32;
 
 /// The last bits of a number that is [`I32x16::numbered`].
 pub(super) const NUMBER: i32 = 255;
@@ -35,6 +42,14 @@ pub(super) trait I32x16: Copy {
     fn where_same(self, other: Self, same: Self, changed: Self) -> Self;
     /// Each number in `f32`, rounded.
     fn to_float(self) -> Self::Float;
+    /// Adds Σ x·z of the four bytes in each lane, those of `x` without and those of `z` with a sign.
+    fn add_bytes(self, x: Self, z: Self) -> Self;
+    /// Without the last `shift` bits, in 16 bits; what does not fit becomes the end of the range.
+    fn store_narrow(self, shift: u32, out: &mut [i16; WIDE]);
+    /// The sum of all lanes.
+    fn sum(self) -> i32;
+    /// A bit for every weight that is no less.
+    fn scores_from(scores: &[i16; SCORES], least: i16) -> u32;
 }
 
 /// Plain code, for any processor.
@@ -91,6 +106,28 @@ impl I32x16 for Plain {
     #[inline(always)]
     fn to_float(self) -> Self::Float {
         f32x16::Plain::load(&self.0.map(|value| value as f32))
+    }
+    #[inline(always)]
+    fn add_bytes(self, x: Self, z: Self) -> Self {
+        let products = x.zip(z, |x, z| {
+            let (x, z) = (x.to_le_bytes(), z.to_le_bytes());
+            (0..4).map(|at| i32::from(x[at]) * i32::from(z[at].cast_signed())).sum()
+        });
+        self.add(products)
+    }
+    #[inline(always)]
+    fn store_narrow(self, shift: u32, out: &mut [i16; WIDE]) {
+        for (slot, value) in out.iter_mut().zip(self.0) {
+            *slot = (value >> shift).clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16;
+        }
+    }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        self.0.iter().sum()
+    }
+    #[inline(always)]
+    fn scores_from(scores: &[i16; SCORES], least: i16) -> u32 {
+        (0..SCORES).fold(0, |bits, at| bits | u32::from(scores[at] >= least) << at)
     }
 }
 
@@ -152,6 +189,36 @@ impl<const VNNI: bool> I32x16 for Avx512<VNNI> {
     fn to_float(self) -> Self::Float {
         f32x16::Avx512::new(unsafe { _mm512_cvtepi32_ps(self.0) })
     }
+    #[inline(always)]
+    fn add_bytes(self, x: Self, z: Self) -> Self {
+        Self(unsafe {
+            if VNNI {
+                _mm512_dpbusd_epi32(self.0, x.0, z.0)
+            } else {
+                let even = _mm512_madd_epi16(
+                    _mm512_and_si512(x.0, _mm512_set1_epi16(0xFF)),
+                    _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(z.0)),
+                );
+                let odd = _mm512_madd_epi16(_mm512_srli_epi16::<8>(x.0), _mm512_srai_epi16::<8>(z.0));
+                _mm512_add_epi32(self.0, _mm512_add_epi32(even, odd))
+            }
+        })
+    }
+    #[inline(always)]
+    fn store_narrow(self, shift: u32, out: &mut [i16; WIDE]) {
+        unsafe {
+            let shifted = _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(shift.cast_signed()));
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm512_cvtsepi32_epi16(shifted));
+        }
+    }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        unsafe { _mm512_reduce_add_epi32(self.0) }
+    }
+    #[inline(always)]
+    fn scores_from(scores: &[i16; SCORES], least: i16) -> u32 {
+        unsafe { _mm512_cmpge_epi16_mask(_mm512_loadu_si512(scores.as_ptr().cast()), _mm512_set1_epi16(least)) }
+    }
 }
 
 /// Two registers of AVX2.
@@ -212,6 +279,44 @@ impl I32x16 for Avx2 {
     #[inline(always)]
     fn to_float(self) -> Self::Float {
         f32x16::Avx2::new(unsafe { _mm256_cvtepi32_ps(self.0) }, unsafe { _mm256_cvtepi32_ps(self.1) })
+    }
+    #[inline(always)]
+    fn add_bytes(self, x: Self, z: Self) -> Self {
+        // The instruction for bytes clips its sums, so bytes become words first.
+        let half = |sum, x, z| unsafe {
+            let even = _mm256_madd_epi16(
+                _mm256_and_si256(x, _mm256_set1_epi16(0xFF)),
+                _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(z)),
+            );
+            let odd = _mm256_madd_epi16(_mm256_srli_epi16::<8>(x), _mm256_srai_epi16::<8>(z));
+            _mm256_add_epi32(sum, _mm256_add_epi32(even, odd))
+        };
+        Self(half(self.0, x.0, z.0), half(self.1, x.1, z.1))
+    }
+    #[inline(always)]
+    fn store_narrow(self, shift: u32, out: &mut [i16; WIDE]) {
+        unsafe {
+            let shift = _mm_cvtsi32_si128(shift.cast_signed());
+            let (low, high) = (_mm256_sra_epi32(self.0, shift), _mm256_sra_epi32(self.1, shift));
+            let mixed = _mm256_packs_epi32(low, high);
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), _mm256_permute4x64_epi64::<0b11_01_10_00>(mixed));
+        }
+    }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        let mut lanes = [0; WIDE];
+        self.store(&mut lanes);
+        lanes.iter().sum()
+    }
+    #[inline(always)]
+    fn scores_from(scores: &[i16; SCORES], least: i16) -> u32 {
+        let below = |at: usize| unsafe {
+            _mm256_cmpgt_epi16(_mm256_set1_epi16(least), _mm256_loadu_si256(scores.as_ptr().add(at).cast()))
+        };
+        unsafe {
+            let mixed = _mm256_packs_epi16(below(0), below(16));
+            !_mm256_movemask_epi8(_mm256_permute4x64_epi64::<0b11_01_10_00>(mixed)).cast_unsigned()
+        }
     }
 }
 

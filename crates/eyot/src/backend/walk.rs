@@ -89,13 +89,18 @@ struct Precision {
     underflow: f64,
 }
 
+/// How far the coordinates of a row of length 1 can be off: by rounding to `f32`, and by the left-over length as the root of
+/// a difference of squares in `f64`.
+pub(crate) fn coordinates_off(d: usize, k: usize) -> f64 {
+    2.0 * ROUNDOFF + 2.0 * ((d.max(k) + 8) as f64 * f64::EPSILON).sqrt()
+}
+
 impl Precision {
     fn new(d: usize, k: usize) -> Self {
         let terms = (d.max(k) + 8) as f64;
         Self {
             relative: 2.5 * terms * ROUNDOFF,
-            // Rounding to f32, and the left-over length as the root of a difference of squares in f64.
-            coordinates: 2.0 * ROUNDOFF + 2.0 * (terms * f64::EPSILON).sqrt(),
+            coordinates: coordinates_off(d, k),
             underflow: 2.0 * (terms * f64::from(f32::MIN_POSITIVE)).sqrt(),
         }
     }

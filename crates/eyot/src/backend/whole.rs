@@ -81,15 +81,19 @@ pub(crate) fn within_reach(d: usize, length: f64, steps: f64) -> bool {
     length * steps + REACH + 2.0 * (d as f64).sqrt() < FARTHEST
 }
 
-const MIDDLE: f64 = (3u64 << 51) as f64;
+/// The nearest whole number, of numbers that are not huge: at the size of the sum the last bit is a one.
+#[inline]
+pub(super) fn nearest_whole(value: f64) -> f64 {
+    const MIDDLE: f64 = (3u64 << 51) as f64;
+    (value + MIDDLE) - MIDDLE
+}
 
 /// Rounds a row to whole steps, at most 32,767 of them; returns how far that is from the row.
 fn round_to(x: &[f64], steps: f64, mut put: impl FnMut(usize, i16)) -> f64 {
     let mut square = 0.0;
     for (column, &value) in x.iter().enumerate() {
         let exact = value * steps;
-        // To the nearest whole number: at this size the last bit of a sum is a one.
-        let rounded = (exact + MIDDLE) - MIDDLE;
+        let rounded = nearest_whole(exact);
         square += (exact - rounded) * (exact - rounded);
         put(column, rounded as i16);
     }

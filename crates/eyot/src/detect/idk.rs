@@ -137,7 +137,7 @@ impl Embedding {
         // Counts are integers, so it does not matter who has counted what.
         let parts: Mutex<Vec<Self>> = Mutex::default();
         map.prepare(points);
-        let rows = map.rows_together();
+        let rows = run.evenly(points.n_rows(), map.rows_together());
         run.map("map", points.n_rows().div_ceil(rows), |chunk| {
             let first = chunk * rows;
             let codes = map.encode(points.slice(first..points.n_rows().min(first + rows)), run.inner())?;

@@ -328,7 +328,7 @@ impl IsolationMap {
     fn encode_each(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
         self.prepare(points);
-        let together = self.rows_together();
+        let together = run.evenly(points.n_rows(), self.rows_together());
         with_codes!(CodeStore, codes.store_mut(), cells => {
             run.chunks_mut("map", cells, together * self.t(), |chunk, out| {
                 let first = chunk * together;
@@ -349,7 +349,7 @@ impl IsolationMap {
         self.check_width(points)?;
         self.prepare(points);
         let mut totals = vec![0; points.n_rows()];
-        let together = self.rows_together();
+        let together = run.evenly(points.n_rows(), self.rows_together());
         run.chunks_mut("score", &mut totals, together, |chunk, totals| {
             let first = chunk * together;
             self.add_up(points.slice(first..first + totals.len()), totals, &worth);
@@ -398,9 +398,8 @@ impl IsolationMap {
         }
     }
 
-    /// How the cells of rows are found: `bits`, `walk`, `certified brute force`, `brute force`,
-    /// `inverted lists`, `descent` or `all cuts`. What [`Self::encode`] has
-    /// chosen changes the time and nothing else.
+    /// How the cells of rows are found: `bits`, `walk`, `sieve`, `certified brute force`, `brute force`,
+    /// `inverted lists`, `descent` or `all cuts`. What [`Self::encode`] has chosen changes the time and nothing else.
     pub fn search(&self) -> &'static str {
         match &self.cells {
             Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.search(),
@@ -690,17 +689,25 @@ mod tests {
     #[test]
     fn fast_searches_change_no_code() {
         let mut rng = rng_of(8, Component::Synthetic, 0);
-        let mut points = PointsBuf::dense(16);
-        for _ in 0..4000 {
-            let group = rng.below(40) as f64;
-            let row: Vec<f64> = (0..16).map(|k| (group * f64::from(k + 1)).sin() + 0.01 * rng.normal()).collect();
-            points.push(Row::F64(&row));
-        }
-        for (partition, psi, search) in [
-            (Partition::Voronoi, 256, "walk"),
-            (Partition::Sphere, 256, "walk"),
-            (Partition::Voronoi, 16, "certified brute force"),
-            (Partition::Sphere, 16, "certified brute force"),
+        let mut clumps = |n: usize, d: u32, spread: f64| {
+            let mut points = PointsBuf::dense(d as usize);
+            for _ in 0..n {
+                let group = rng.below(40) as f64;
+                let row: Vec<f64> = (1..=d).map(|k| (group * f64::from(k)).sin() + spread * rng.normal()).collect();
+                points.push(Row::F64(&row));
+            }
+            points
+        };
+        let (narrow, wide, loose) = (clumps(4000, 16, 0.01), clumps(1500, 300, 0.1), clumps(1500, 300, 5.0));
+        for (points, partition, psi, search) in [
+            (&narrow, Partition::Voronoi, 256, "walk"),
+            (&narrow, Partition::Sphere, 256, "walk"),
+            (&narrow, Partition::Voronoi, 16, "certified brute force"),
+            (&narrow, Partition::Sphere, 16, "certified brute force"),
+            (&wide, Partition::Voronoi, 256, "sieve"),
+            (&wide, Partition::Sphere, 256, "sieve"),
+            (&loose, Partition::Voronoi, 256, "sieve"),
+            (&loose, Partition::Sphere, 256, "sieve"),
         ] {
             let params = IsolationMapParams::default().partition(partition).psi(psi).check().unwrap();
             let fit = || params.fit(points.as_points(), Run::threads(2)).unwrap();
@@ -708,7 +715,7 @@ mod tests {
             let codes = fast.encode(points.as_points(), Run::threads(2)).unwrap();
             assert_eq!((fast.search(), exact.search()), (search, "brute force"));
             let mut one = vec![0; 100];
-            for row in (0..4000).step_by(97) {
+            for row in (0..points.n_rows()).step_by(97) {
                 exact.encode_row(points.row(row), &mut one);
                 assert_eq!(codes.row(row).cells().collect::<Vec<_>>(), one);
                 fast.encode_row(points.row(row), &mut one);

@@ -11,6 +11,7 @@ use super::bits::Bits;
 use super::codes::{Cell, NONE};
 use super::panels::{Numbers, Panels};
 use super::postings::{Postings, Query};
+use super::sifting::Sifting;
 use super::union::{PILOT_ORDERED, TOGETHER, Union, groups};
 use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best, squared_distance_about};
 use crate::data::{Points, PointsBuf, Row};
@@ -42,6 +43,10 @@ const PER_CODE: f64 = 8.0;
 
 /// Whole steps pay in a walk from so many columns on.
 const WORTH_STEPS: usize = 32;
+
+/// Rows of so many columns go through a sieve, and of so many through nothing but a sieve.
+const WORTH_A_SIEVE: usize = 32;
+const TOO_WIDE_TO_WALK: usize = 256;
 
 /// Panels are tried on so many partitionings: those of one panel.
 const PILOT_PARTITIONINGS: usize = 16;
@@ -76,27 +81,34 @@ struct Fast {
     plan: OnceLock<(Option<Numbers>, f64)>,
     /// Every centre of every partitioning.
     panels: OnceLock<Option<Panels>>,
-    /// One walk for all partitionings.
-    walk: OnceLock<Option<Walk>>,
+    /// All partitionings at once.
+    joint: OnceLock<Option<Joint>>,
     /// Rows asked for so far.
     asked: AtomicUsize,
     /// Held by whoever makes one of the above; others go on with what there is.
     making: Mutex<()>,
 }
 
+/// One search for all partitionings, in groups of as many as a mask has bits for.
 #[derive(Debug, Clone)]
-struct Walk {
-    unions: Vec<Union>,
+struct Joint {
+    way: Way,
     /// About what a row costs in nanoseconds when many are asked for, and alone.
     cost: f64,
     cost_alone: f64,
 }
 
+#[derive(Debug, Clone)]
+enum Way {
+    Walk(Vec<Union>),
+    Sieve(Vec<Sifting>),
+}
+
 impl Clone for Fast {
     fn clone(&self) -> Self {
         let asked = AtomicUsize::new(self.asked.load(Ordering::Relaxed));
-        let (plan, panels, walk) = (self.plan.clone(), self.panels.clone(), self.walk.clone());
-        Self { plan, panels, walk, asked, making: Mutex::new(()) }
+        let (plan, panels, joint) = (self.plan.clone(), self.panels.clone(), self.joint.clone());
+        Self { plan, panels, joint, asked, making: Mutex::new(()) }
     }
 }
 
@@ -105,8 +117,8 @@ impl Fast {
         self.panels.get().and_then(Option::as_ref)
     }
 
-    fn walk(&self) -> Option<&Walk> {
-        self.walk.get().and_then(Option::as_ref)
+    fn joint(&self) -> Option<&Joint> {
+        self.joint.get().and_then(Option::as_ref)
     }
 }
 
@@ -209,12 +221,15 @@ impl Centres {
     fn cells_otherwise(&self, points: Points<'_>, want: Want<'_>, mut found: impl FnMut(usize, usize, Cell)) {
         match &self.search {
             Search::Dense { lanes, fast } => {
-                // A single row has nobody to share a walk with.
+                // A single row has nobody to share a search with.
                 let sweep = fast.panels().and(fast.plan.get()).map_or(f64::INFINITY, |&(_, cost)| cost);
-                let walk = fast.walk().filter(|walk| points.n_rows() > 1 || walk.cost_alone < ALONE * sweep);
-                match (walk, fast.panels(), want) {
-                    (Some(walk), _, Want::Nearest | Want::Ball(_)) => {
-                        self.cells_by_walk(points, &walk.unions, lanes, want, found);
+                let joint = fast.joint().filter(|joint| points.n_rows() > 1 || joint.cost_alone < ALONE * sweep);
+                match (joint.map(|joint| &joint.way), fast.panels(), want) {
+                    (Some(Way::Walk(unions)), _, Want::Nearest | Want::Ball(_)) => {
+                        self.cells_by_walk(points, unions, lanes, want, found);
+                    }
+                    (Some(Way::Sieve(sieves)), _, Want::Nearest | Want::Ball(_)) => {
+                        self.cells_by_sieve(points, sieves, lanes, want, found);
                     }
                     (None, Some(panels), Want::Nearest | Want::Ball(_)) => {
                         self.cells_by_panels(points, panels, lanes, want, found);
@@ -430,7 +445,7 @@ impl Centres {
             return;
         }
         let Search::Dense { fast, .. } = &self.search else { return };
-        match fast.walk.get() {
+        match fast.joint.get() {
             Some(Some(_)) => return,
             Some(None) => return self.prepare_sweep_of(points, points.n_rows()),
             None => {}
@@ -442,20 +457,20 @@ impl Centres {
         let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d)
             + 30.0 * members
             + rows.min(PILOT_ORDERED) as f64 * 7.0 * d;
-        if least < WORTH_A_WALK || rows as f64 * least < 2.0 * build {
+        if least < WORTH_A_WALK || rows as f64 * least < build {
             self.prepare_sweep_of(points, rows);
             return;
         }
         let Ok(_guard) = fast.making.try_lock() else { return };
-        fast.walk.get_or_init(|| {
-            let walk = self.make_walk(points)?;
-            // Where a walk is faster than any sweep could be, none is prepared.
-            if walk.cost < least {
-                return Some(walk);
+        fast.joint.get_or_init(|| {
+            let joint = self.make_joint(points)?;
+            // Where it is faster than any sweep could be, none is prepared.
+            if joint.cost < least {
+                return Some(joint);
             }
             let (_, cost) = *fast.plan.get_or_init(|| self.plan_panels(points));
-            if walk.cost < cost {
-                return Some(walk);
+            if joint.cost < cost {
+                return Some(joint);
             }
             self.make_panels(fast, points);
             None
@@ -524,19 +539,49 @@ impl Centres {
         fast.panels.get_or_init(|| numbers.and_then(panels));
     }
 
-    /// Trees for the walk, and what they cost on a pilot.
-    fn make_walk(&self, points: Points<'_>) -> Option<Walk> {
-        let members = |group: Range<usize>| &self.members[group.start * self.psi..group.end * self.psi];
-        let whole = self.points.n_columns() >= WORTH_STEPS && self.far_enough_for_steps(points);
-        let unions = groups(self.t()).map(|group| Union::new(&self.points, members(group), self.psi, whole));
-        let unions: Vec<Union> = unions.collect::<Option<_>>()?;
-        let mut walk = Walk { unions, cost: 0.0, cost_alone: 0.0 };
-        for union in &walk.unions {
-            let [many, alone] = union.costs(self.typical(points), &self.points);
-            walk.cost += many;
-            walk.cost_alone += alone;
+    /// The search for all partitionings that costs less on a pilot.
+    fn make_joint(&self, points: Points<'_>) -> Option<Joint> {
+        let (n, d) = (self.points.n_rows(), self.points.n_columns());
+        let wide = (d >= TOO_WIDE_TO_WALK).then(|| self.make_sieve(points)).flatten();
+        if wide.is_some() {
+            return wide;
         }
-        Some(walk)
+        let walk = self.make_walk(points)?;
+        let worth_a_sieve = d >= WORTH_A_SIEVE && Sifting::least_cost(n, d) < walk.cost;
+        let sieve = worth_a_sieve.then(|| self.make_sieve(points)).flatten();
+        Some(sieve.filter(|sieve| sieve.cost < walk.cost).unwrap_or(walk))
+    }
+
+    fn members(&self, partitionings: Range<usize>) -> &[u32] {
+        &self.members[partitionings.start * self.psi..partitionings.end * self.psi]
+    }
+
+    /// Sieves, if rows are wide and far enough from all centres.
+    fn make_sieve(&self, points: Points<'_>) -> Option<Joint> {
+        if !self.far_enough_for_steps(points) {
+            return None;
+        }
+        let (mut sieves, mut total) = (Vec::new(), 0.0);
+        for group in groups(self.t()) {
+            let (sieve, cost) = Sifting::fastest(&self.points, self.members(group), self.psi, self.typical(points))?;
+            sieves.push(sieve);
+            total += cost;
+        }
+        Some(Joint { way: Way::Sieve(sieves), cost: total, cost_alone: 4.0 * total })
+    }
+
+    /// Trees for the walk, and what they cost on a pilot.
+    fn make_walk(&self, points: Points<'_>) -> Option<Joint> {
+        let whole = self.points.n_columns() >= WORTH_STEPS && self.far_enough_for_steps(points);
+        let unions = groups(self.t()).map(|group| Union::new(&self.points, self.members(group), self.psi, whole));
+        let unions: Vec<Union> = unions.collect::<Option<_>>()?;
+        let (mut cost, mut cost_alone) = (0.0, 0.0);
+        for union in &unions {
+            let [many, alone] = union.costs(self.typical(points), &self.points);
+            cost += many;
+            cost_alone += alone;
+        }
+        Some(Joint { way: Way::Walk(unions), cost, cost_alone })
     }
 
     /// Whether most rows are so far from their nearest centre that rounding to steps hardly ever matters.
@@ -573,9 +618,12 @@ impl Centres {
             return "bits";
         }
         match &self.search {
-            Search::Dense { fast, .. } if fast.walk().is_some() => "walk",
-            Search::Dense { fast, .. } if fast.panels().is_some() => "certified brute force",
-            Search::Dense { .. } => "brute force",
+            Search::Dense { fast, .. } => match (fast.joint().map(|joint| &joint.way), fast.panels()) {
+                (Some(Way::Walk(_)), _) => "walk",
+                (Some(Way::Sieve(_)), _) => "sieve",
+                (None, Some(_)) => "certified brute force",
+                (None, None) => "brute force",
+            },
             Search::Postings(_) => "inverted lists",
         }
     }
@@ -584,12 +632,12 @@ impl Centres {
     /// finding out.
     pub(crate) fn costs(&self) -> (Option<f64>, Option<f64>) {
         let Search::Dense { fast, .. } = &self.search else { return (None, None) };
-        (fast.plan.get().map(|(_, cost)| *cost), fast.walk().map(|walk| walk.cost))
+        (fast.plan.get().map(|(_, cost)| *cost), fast.joint().map(|joint| joint.cost))
     }
 
     /// Rows that are best mapped together: neighbours can share a walk, so more of them are better there.
     pub(crate) fn rows_together(&self) -> usize {
-        if self.search() == "walk" { TOGETHER } else { 512 }
+        if matches!(self.search(), "walk" | "sieve") { TOGETHER } else { 512 }
     }
 
     fn cells_by_panels(
@@ -603,15 +651,54 @@ impl Centres {
         // Partitionings and rows in doubt; a single row needs no memory unless there are.
         let mut doubts: Vec<(u32, u32)> = Vec::new();
         panels.nearest(points, best(), &[self.psi], |row, i, _, proposal, named| {
-            let radius = |centre: u32| match want {
-                Want::Ball(radii) => Some(radii[i * self.psi + centre as usize]),
-                _ => None,
-            };
-            match self.cell_proposed(points, row, i, (proposal, named), radius) {
+            match self.cell_proposed(points, row, i, (proposal, named), self.radius_of(want, i)) {
                 Some(cell) => found(row, i, cell),
                 None => doubts.push((i as u32, row as u32)),
             }
         });
+        self.settle_doubts(points, doubts, lanes, want, found);
+    }
+
+    fn cells_by_sieve(
+        &self,
+        points: Points<'_>,
+        sieves: &[Sifting],
+        lanes: &OnceLock<Vec<Lanes>>,
+        want: Want<'_>,
+        mut found: impl FnMut(usize, usize, Cell),
+    ) {
+        let mut doubts: Vec<(u32, u32)> = Vec::new();
+        for (group, sieve) in groups(self.t()).zip(sieves) {
+            let unserved = sieve.nearest(points, best(), |row, i, proposal, named| {
+                let i = group.start + i;
+                match self.cell_proposed(points, row, i, (proposal, named), self.radius_of(want, i)) {
+                    Some(cell) => found(row, i, cell),
+                    None => doubts.push((i as u32, row as u32)),
+                }
+            });
+            doubts.extend(unserved.iter().flat_map(|&row| group.clone().map(move |i| (i as u32, row as u32))));
+        }
+        self.settle_doubts(points, doubts, lanes, want, found);
+    }
+
+    /// The squared radius of a ball of partitioning `i`, if there are balls.
+    fn radius_of<'a>(&self, want: Want<'a>, i: usize) -> impl Fn(u32) -> Option<f64> + use<'a> {
+        let first = i * self.psi;
+        move |centre| match want {
+            Want::Ball(radii) => Some(radii[first + centre as usize]),
+            _ => None,
+        }
+    }
+
+    /// The cells of (partitioning, row) that a fast search was not sure of.
+    fn settle_doubts(
+        &self,
+        points: Points<'_>,
+        mut doubts: Vec<(u32, u32)>,
+        lanes: &OnceLock<Vec<Lanes>>,
+        want: Want<'_>,
+        mut found: impl FnMut(usize, usize, Cell),
+    ) {
         doubts.sort_unstable();
         for doubts in doubts.chunk_by(|a, b| a.0 == b.0) {
             let i = doubts[0].0 as usize;

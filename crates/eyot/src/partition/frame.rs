@@ -7,6 +7,9 @@ use crate::data::{PointsBuf, Row};
 /// Rows from which principal directions are found.
 const DIRECTIONS_FROM: usize = 2000;
 
+/// Rows that are asked how much of them is along the directions.
+const ASKED_FOR_SHARE: usize = 64;
+
 /// A row longer than this, in units of the longest centre, is left to the exact search: its squares might not fit.
 pub(super) const FAR: f64 = 1e15;
 
@@ -82,12 +85,30 @@ impl Frame {
             return;
         }
         let mut left_over = length * length;
-        for (slot, direction) in out.iter_mut().zip(self.directions.chunks_exact(self.d)) {
-            let along = dot(direction, x);
+        for (slot, along) in out.iter_mut().zip(self.along(x)) {
             left_over -= along * along;
             *slot = along as f32;
         }
         out[self.k - 1] = left_over.max(0.0).sqrt() as f32;
+    }
+
+    /// How far a moved row reaches along each direction.
+    pub(super) fn along<'a>(&'a self, x: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        self.directions.chunks_exact(self.d).map(|direction| dot(direction, x))
+    }
+
+    /// How much of the squared length of a few rows is along the directions.
+    pub(super) fn share_along(&self, points: &PointsBuf) -> f64 {
+        let step = points.n_rows().div_ceil(ASKED_FOR_SHARE);
+        let (mut x, mut y) = (vec![0.0; self.d], vec![0.0; self.k]);
+        let (mut along, mut all) = (0.0, 0.0);
+        for at in (step / 2..points.n_rows()).step_by(step) {
+            let length = self.moved(points.row(at), &mut x);
+            self.coordinates(&x, length, &mut y);
+            all += length * length;
+            along += length * length - f64::from(y[self.k - 1]).powi(2);
+        }
+        if all > 0.0 { along / all } else { 0.0 }
     }
 
     /// About the directions in which the points vary most, orthonormal, from some of the points: a few steps of

@@ -3,6 +3,7 @@
 
 mod codes;
 mod sample;
+mod sifting;
 mod centres;
 mod neighbours;
 mod bits;

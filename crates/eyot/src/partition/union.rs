@@ -424,7 +424,7 @@ pub(super) fn same_values(points: &PointsBuf) -> Vec<u32> {
 
 /// Orders points so that every run of 16, 256, 4096 … is one subtree: cut across the direction of the largest
 /// variance, at a multiple of the largest such run.
-fn arrange(points: &mut [u32], coordinates: &[f32], k: usize) {
+pub(super) fn arrange(points: &mut [u32], coordinates: &[f32], k: usize) {
     const WIDE: usize = 16;
     if points.len() <= WIDE {
         return;
@@ -465,14 +465,14 @@ pub(crate) fn groups(t: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::panels::{Numbers, Panels};
     use super::*;
     use crate::backend::{Form, Rivals};
     use crate::rng::{Component, rng_of};
 
     /// Rows that are hard for one part or another of the walk.
-    fn awkward(kind: usize, n: usize, d: usize) -> PointsBuf {
+    pub(in super::super) fn awkward(kind: usize, n: usize, d: usize) -> PointsBuf {
         let mut rng = rng_of(5, Component::Synthetic, (kind * 10_000 + d) as u64);
         let mut values = Vec::with_capacity(n * d);
         for row in 0..n {
@@ -499,7 +499,7 @@ mod tests {
         PointsBuf::from_dense(values, d).unwrap()
     }
 
-    fn oracle(points: &PointsBuf, members: &[u32], x: Row<'_>) -> Winner {
+    pub(in super::super) fn oracle(points: &PointsBuf, members: &[u32], x: Row<'_>) -> Winner {
         let mut best = Winner { centre: 0, squared_distance: f64::INFINITY };
         for (j, &member) in members.iter().enumerate() {
             let squared_distance = x.squared_distance(points.row(member as usize));
