@@ -327,6 +327,14 @@ pub(super) fn has_whole_avx512() -> (bool, bool) {
     (words, words && is_x86_feature_detected!("avx512vnni"))
 }
 
+/// Whether [`I32x16::add_bytes`] is one instruction here.
+pub(crate) fn bytes_are_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return has_whole_avx512().1;
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// As `dispatch!`, for functions that are generic over [`I32x16`].
 macro_rules! dispatch_whole {
     ($(#[$doc:meta])* $vis:vis fn $name:ident = $generic:ident $(<$(const $const:ident: usize),+>)? ($($arg:ident: $type:ty),* $(,)?)) => {

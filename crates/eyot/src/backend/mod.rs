@@ -21,6 +21,7 @@ mod whole;
 pub(crate) use about::squared_distance_about;
 pub(crate) use cuts::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
+pub(crate) use i32x16::bytes_are_fast;
 pub(crate) use lanes::{Lanes, Tiles, Winner};
 pub(crate) use neighbour::{Neighbour, Neighbours};
 pub(crate) use panel::{Form, NarrowTiles, Panel, Proposal, Rivals};

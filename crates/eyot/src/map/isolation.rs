@@ -704,10 +704,10 @@ mod tests {
             (&narrow, Partition::Sphere, 256, "walk"),
             (&narrow, Partition::Voronoi, 16, "certified brute force"),
             (&narrow, Partition::Sphere, 16, "certified brute force"),
-            (&wide, Partition::Voronoi, 256, "sieve"),
-            (&wide, Partition::Sphere, 256, "sieve"),
-            (&loose, Partition::Voronoi, 256, "sieve"),
-            (&loose, Partition::Sphere, 256, "sieve"),
+            (&wide, Partition::Voronoi, 512, "sieve"),
+            (&wide, Partition::Sphere, 512, "sieve"),
+            (&loose, Partition::Voronoi, 512, "sieve"),
+            (&loose, Partition::Sphere, 512, "sieve"),
         ] {
             let params = IsolationMapParams::default().partition(partition).psi(psi).check().unwrap();
             let fit = || params.fit(points.as_points(), Run::threads(2)).unwrap();
