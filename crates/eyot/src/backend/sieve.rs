@@ -10,7 +10,7 @@
 use super::f32x16::{F32x16, WIDE};
 use super::i32x16::{I32x16, SCORES, dispatch_whole};
 use super::prefetch::prefetch;
-use super::walk::SETS;
+use super::walk::{Hit, ROUNDOFF, SETS};
 use super::whole::{nearest_whole, square};
 
 /// Steps of a coordinate in a byte, either way.
@@ -35,8 +35,7 @@ const CLASSES: usize = 512;
 /// Candidates are asked for so many before their turn.
 const AHEAD: usize = 4;
 
-/// Unit roundoff of `f32`, and what computing with bounds in `f32` and `f64` can take away.
-const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
+/// What computing with bounds in `f32` and `f64` can take away.
 const SLACK: f64 = 24.0 * ROUNDOFF;
 
 /// Points in bytes and in steps, with the sets they are members of.
@@ -47,7 +46,6 @@ pub(crate) struct Sieve {
     coarse: Vec<i32>,
     /// −‖z‖²/2 less what [`MIDDLE`] adds.
     starts: Vec<i32>,
-    coarse_steps: f64,
     coarse_residual: f64,
     /// Bits that weights lose to fit into 16.
     shift: u32,
@@ -55,8 +53,8 @@ pub(crate) struct Sieve {
     pairs: usize,
     fine: Vec<i32>,
     squares: Vec<i32>,
-    fine_steps: f64,
     fine_residual: f64,
+    rounding: Rounding,
     members: Vec<u128>,
     sets: usize,
     /// About so many points are looked at first; groups to guess their weight by are numbered by so many sections and by
@@ -68,9 +66,9 @@ pub(crate) struct Sieve {
 /// Rows or points while they are taken up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rounding {
-    pub(crate) k: usize,
-    pub(crate) d: usize,
-    pub(crate) coarse_steps: f64,
+    k: usize,
+    d: usize,
+    coarse_steps: f64,
     pub(crate) fine_steps: f64,
 }
 
@@ -144,14 +142,13 @@ impl Sieve {
             quads,
             coarse,
             starts,
-            coarse_steps: rounding.coarse_steps,
             coarse_residual,
             shift,
             pairs,
             squares: fine.chunks_exact(pairs).map(square).collect(),
             fine,
-            fine_steps: rounding.fine_steps,
             fine_residual,
+            rounding,
             members,
             sets,
             sections: (2 * first).div_ceil(SCORES),
@@ -175,8 +172,9 @@ impl Sieve {
         let most = (i64::from(weight) + 1) << self.shift;
         let squared = (-2 * most - 1).max(0) as f64;
         let distance =
-            (squared.sqrt() * (1.0 - SLACK) - self.coarse_residual - row.coarse_residual) / self.coarse_steps;
-        let steps = (distance - row.coordinates_off) * self.fine_steps - self.fine_residual - row.fine_residual;
+            (squared.sqrt() * (1.0 - SLACK) - self.coarse_residual - row.coarse_residual) / self.rounding.coarse_steps;
+        let steps =
+            (distance - row.coordinates_off) * self.rounding.fine_steps - self.fine_residual - row.fine_residual;
         (steps.max(0.0).powi(2) * (1.0 - SLACK)) as f32
     }
 
@@ -184,8 +182,9 @@ impl Sieve {
     #[inline(always)]
     fn least_weight(&self, squared: f32, row: &Sifted) -> i16 {
         let steps = f64::from(squared).sqrt() * (1.0 + SLACK) + self.fine_residual + row.fine_residual;
-        let distance = steps / self.fine_steps + row.coordinates_off;
-        let coarse = (distance * self.coarse_steps + self.coarse_residual + row.coarse_residual) * (1.0 + SLACK);
+        let distance = steps / self.rounding.fine_steps + row.coordinates_off;
+        let coarse =
+            (distance * self.rounding.coarse_steps + self.coarse_residual + row.coarse_residual) * (1.0 + SLACK);
         let weight = (-0.5 * coarse * coarse - 2.0).floor() / f64::from(1u32 << self.shift);
         weight.floor().max(f64::from(i16::MIN)) as i16
     }
@@ -259,15 +258,8 @@ impl Batch {
     }
 
     /// Takes up a row whose columns are there: its coordinates, how far they can be off, and how far the columns are.
-    pub(crate) fn push(
-        &mut self,
-        sieve: &Sieve,
-        rounding: &Rounding,
-        y: &[f32],
-        coordinates_off: f64,
-        fine_residual: f64,
-    ) {
-        let coarse_residual = rounding.bytes(y, &mut self.bytes);
+    pub(crate) fn push(&mut self, sieve: &Sieve, y: &[f32], coordinates_off: f64, fine_residual: f64) {
+        let coarse_residual = sieve.rounding.bytes(y, &mut self.bytes);
         let tile = &mut self.coarse[self.len / ABREAST * ABREAST * sieve.quads..][..ABREAST * sieve.quads];
         for (quad, bytes) in self.bytes.as_chunks::<4>().0.iter().enumerate() {
             let bytes = bytes.map(|byte| (i32::from(byte) + MIDDLE) as u8);
@@ -280,20 +272,12 @@ impl Batch {
     }
 }
 
-/// A point that was within the limit of some sets when it was seen.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Passed {
-    pub(crate) point: u32,
-    pub(crate) squared: f32,
-    pub(crate) sets: u128,
-}
-
 /// What a row has found.
 #[derive(Debug, Clone)]
 pub(crate) struct Finds {
     /// A point beyond this squared distance is not the nearest of the set.
     limits: [f32; SETS],
-    pub(crate) passed: Vec<Passed>,
+    pub(crate) hits: Vec<Hit>,
     /// Steps by which distances can be off, and how many make a unit.
     off: f64,
     steps: f64,
@@ -310,9 +294,9 @@ impl Finds {
     fn new(sieve: &Sieve) -> Self {
         Self {
             limits: [0.0; SETS],
-            passed: Vec::new(),
+            hits: Vec::new(),
             off: 0.0,
-            steps: sieve.fine_steps,
+            steps: sieve.rounding.fine_steps,
             candidates: Vec::new(),
             next: 0,
             least: 0,
@@ -325,7 +309,7 @@ impl Finds {
     fn begin(&mut self, sieve: &Sieve, row: &Sifted) {
         self.limits = [-1.0; SETS];
         self.limits[..sieve.sets].fill(f32::MAX);
-        self.passed.clear();
+        self.hits.clear();
         self.off = sieve.fine_residual + row.fine_residual;
         (self.done, self.ended) = (None, false);
     }
@@ -538,7 +522,7 @@ fn measure<W: I32x16>(sieve: &Sieve, row: &Sifted, x: &[[i32; WIDE]], end: u32, 
                 W::Float::load(limits).lowered(lanes, limit).store(limits);
             }
         }
-        finds.passed.push(Passed { point, squared, sets: near });
+        finds.hits.push(Hit { point, squared, sets: near });
     }
 }
 

@@ -17,7 +17,7 @@ use super::whole::{NOBODY, doubled_and_turned, square};
 pub(crate) const SETS: usize = 128;
 
 /// Unit roundoff of `f32`.
-const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
+pub(super) const ROUNDOFF: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Sets that hold more than so many times the points: compare a point with all sets at once instead of one by one.
 const CROWDED: usize = 5;

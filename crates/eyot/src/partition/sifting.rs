@@ -4,7 +4,7 @@
 //! Equal rows are merged, so that copies are no ties.
 
 use super::frame::Frame;
-use super::union::{Memberships, arrange, same_values};
+use super::union::{Memberships, arrange, distinct_values};
 use crate::backend::{
     self, Batch, Finds, Path, Proposal, REACH, Rivals, Rounding, SETS, Sieve, SievePoints, best, round_row,
 };
@@ -32,7 +32,8 @@ const PILOT_ROWS: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Sifting {
     frame: Frame,
-    rounding: Rounding,
+    /// Steps per unit of the frame.
+    steps: f64,
     sieve: Sieve,
     memberships: Memberships,
     t: usize,
@@ -53,10 +54,7 @@ impl Sifting {
         if d > MOST_COLUMNS {
             return None;
         }
-        let same = same_values(points);
-        let mut distinct: Vec<u32> = members.iter().map(|&row| same[row as usize]).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
+        let (same, distinct) = distinct_values(points, members);
         let frame = Frame::new(points, directions)?;
         if directions > 0 && frame.share_along(points) < WORTH_TURNING {
             return None;
@@ -88,7 +86,7 @@ impl Sifting {
             members: (0..n).map(|point| memberships.of(point)).collect(),
             sets: t,
         });
-        Some(Self { frame, rounding, sieve, memberships, t, n })
+        Some(Self { frame, steps, sieve, memberships, t, n })
     }
 
     /// The sieve that some rows show to be faster, and about how many nanoseconds it takes for a row. It counts and does
@@ -149,11 +147,11 @@ impl Sifting {
         for (number, &at) in order.iter().enumerate() {
             let at = at as usize;
             let length = self.frame.moved(points.row(at), &mut x);
-            if backend::within_reach(d, length, self.rounding.fine_steps) {
+            if backend::within_reach(d, length, self.steps) {
                 self.frame.coordinates(&x, length, &mut y);
-                let residual = round_row(&x, self.rounding.fine_steps, batch.next_fine(&self.sieve));
+                let residual = round_row(&x, self.steps, batch.next_fine(&self.sieve));
                 let off = backend::coordinates_off(d, self.frame.k) * (length + self.frame.longest);
-                batch.push(&self.sieve, &self.rounding, &y, off, residual);
+                batch.push(&self.sieve, &y, off, residual);
                 rows.push(at);
             } else {
                 unserved.push(at);
@@ -176,16 +174,16 @@ impl Sifting {
         let Room { first, others, named } = room;
         first.fill((u32::MAX, 0.0));
         others.clear();
-        for passed in &finds.passed {
-            let mut left = passed.sets;
+        for hit in &finds.hits {
+            let mut left = hit.sets;
             while left != 0 {
                 let i = left.trailing_zeros() as usize;
                 left &= left - 1;
-                if finds.within(passed.squared, i) {
+                if finds.within(hit.squared, i) {
                     if first[i].0 == u32::MAX {
-                        first[i] = (passed.point, passed.squared);
+                        first[i] = (hit.point, hit.squared);
                     } else {
-                        others.push((i as u32, passed.point));
+                        others.push((i as u32, hit.point));
                     }
                 }
             }

@@ -110,12 +110,7 @@ impl Union {
     pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool) -> Option<Self> {
         let t = members.len() / psi;
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
-        // Points that are members of some partitioning here, copies merged.
-        let same = same_values(points);
-        let mut distinct: Vec<u32> = members.iter().map(|&row| same[row as usize]).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-
+        let (same, distinct) = distinct_values(points, members);
         let frame = Frame::new(points, directions_for(points.n_columns()))?;
         let (d, k, n) = (frame.d, frame.k, distinct.len());
         let mut coordinates = vec![0.0; n * k];
@@ -393,6 +388,15 @@ struct Candidate {
 
 impl Candidate {
     const NONE: Self = Self { point: u32::MAX, exact: f64::NAN };
+}
+
+/// The rows that are members of some partitioning, copies merged, ascending; before them what [`same_values`] says.
+pub(super) fn distinct_values(points: &PointsBuf, members: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let same = same_values(points);
+    let mut distinct: Vec<u32> = members.iter().map(|&row| same[row as usize]).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    (same, distinct)
 }
 
 /// For every row the first row of the same values; −0 and 0 count as one.
