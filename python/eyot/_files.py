@@ -143,7 +143,8 @@ def _estimator(kind: str, p: dict[str, Any], model: Any) -> Any:
         if p["method"] == "isk":
             cut = _cells(p["map"])
             del cut["partition"]
-            return ISKClassifier(**cut, epsilon=p["epsilon"], power=p["power"], C=p["svm"]["c"])
+            weights = {"tau": p["tau"]} if "tau" in p else {"epsilon": p["epsilon"]}
+            return ISKClassifier(**cut, **weights, power=p["power"], C=p["svm"]["c"])
         names = {
             "gamma": "gamma",
             "tau": "tau",

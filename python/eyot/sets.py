@@ -206,13 +206,16 @@ class ISKClassifier(_Bags):
     Parameters
     ----------
     max_samples : int, list or "auto", default="auto"
-        Rows per partitioning, ψ; "auto" tries 16, 32, … 4096, and 4, 8, … 256 where ``metric`` is for texts.
+        Rows per partitioning, ψ; "auto" tries 16, 32, … 4096, and fewer where ``metric`` is for texts.
     epsilon : float, list or "auto", default="auto"
         Rows of a bag that share more cells than this weigh less each, from 0 to 1; 1 weights all alike. "auto" tries
-        0.55, 0.6, … 1.
+        0.55, 0.6, … 1, and leaves it to ``tau`` where ``metric`` is for texts.
+    tau : float, list or "auto", default="auto"
+        Instead of ``epsilon``: rows of a bag whose squared distance is below this weigh less each. "auto" tries
+        2^-5, … 2^5 where ``metric`` is for texts, and leaves it to ``epsilon`` elsewhere.
     power : float, list or "auto", default="auto"
         Shares of cells are raised to this power, from 0 to 1, so that cells of few rows are heard: 1 is the kernel of
-        the paper, 0 counts the cells in common. "auto" is 1, and tries 1, 0.5 and 0 where ``metric`` is for texts.
+        the paper, 0 counts the cells in common. "auto" tries 1, 0.5 and 0, and is 1 where rows are weighted by ``tau``.
     C : float, list or "auto", default="auto"
         Price of a violated margin; "auto" tries 1, 10 and 100.
     n_estimators : int, default=200
@@ -265,6 +268,7 @@ class ISKClassifier(_Bags):
         *,
         max_samples: Any = "auto",
         epsilon: Any = "auto",
+        tau: Any = "auto",
         power: Any = "auto",
         C: Any = "auto",
         n_estimators: int = 200,
@@ -278,6 +282,7 @@ class ISKClassifier(_Bags):
     ) -> None:
         self.max_samples = max_samples
         self.epsilon = epsilon
+        self.tau = tau
         self.power = power
         self.C = C
         self.n_estimators = n_estimators
@@ -296,6 +301,7 @@ class ISKClassifier(_Bags):
             "t": self.n_estimators,
             "psi": listed(self.max_samples),
             "epsilon": listed(self.epsilon),
+            "tau": listed(self.tau),
             "power": listed(self.power),
         }
 

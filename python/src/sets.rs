@@ -91,7 +91,8 @@ impl Settings {
         let base = match self.method.as_str() {
             "isk" => {
                 let map = IsolationMapParams::default().t(self.t.get("t")?).seed(seed).distance(distance);
-                SetMethod::Isk(IskParams::default().map(map))
+                let isk = IskParams::default().map(map);
+                SetMethod::Isk(isk.weighted(self.epsilon.is_some(), self.tau.is_some()).map_err(to_py)?)
             }
             "mi-kernel" => SetMethod::MiKernel(MiKernelParams::default()),
             "migraph" => SetMethod::MiGraph(MiGraphParams::default()),

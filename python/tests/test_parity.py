@@ -231,6 +231,14 @@ def test_streams(program, tmp_path, learner, options):
             ["--distance", "text", "-t", "50", "--epsilon", "1", "--c", "10"],
         ),
         (
+            eyot.ISKClassifier(metric="text", n_estimators=50, C=10.0, random_state=2),
+            ["--distance", "text", "-t", "50", "--c", "10"],
+        ),
+        (
+            eyot.ISKClassifier(max_samples=16, tau=[0.5, 2.0], C=10.0, scale="minmax", random_state=2),
+            ["--psi", "16", "--tau", "0.5,2", "--c", "10", "--scale", "minmax"],
+        ),
+        (
             eyot.BagClassifier(method="simple-mi", gamma=1.0, C=1.0, random_state=2),
             ["--method", "simple-mi", "--gamma", "1", "--c", "1"],
         ),

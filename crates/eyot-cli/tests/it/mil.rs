@@ -25,6 +25,9 @@ fn molecules(bags: usize, seed: u64) -> String {
 
 const FAST: &str = "--bag molecule --target label --scale none --psi 16 --epsilon 1 -t 30 --cv 4";
 
+/// The same, with rows weighted by a graph.
+const GRAPH: &str = "--bag molecule --target label --scale none --psi 16 --tau 1 -t 30 --cv 4";
+
 #[test]
 fn a_table_of_molecules_gives_an_accuracy_with_its_error() {
     let room = Room::new();
@@ -42,6 +45,10 @@ fn a_table_of_molecules_gives_an_accuracy_with_its_error() {
     assert!(object["folds"][0]["parameters"]["psi"].is_u64());
     let runs = room.eyot(&format!("mil m.csv {FAST} --runs 2 --json")).json();
     assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
+    let known = room.eyot(&format!("mil m.csv {GRAPH} --transductive --json")).json();
+    assert!(known["accuracy"].as_f64().unwrap() > 0.9);
+    assert_eq!(known["folds"][3]["parameters"]["tau"], 1.0);
+    assert!(known["folds"][3]["parameters"]["epsilon"].is_null());
 }
 
 #[test]
@@ -49,9 +56,10 @@ fn every_method_learns_saves_and_predicts_bags_on_any_number_of_threads() {
     let room = Room::new();
     room.write("m.csv", molecules(30, 1));
     room.write("new.csv", molecules(20, 2));
-    for method in ["isk", "mi-kernel", "migraph", "mifv", "cce", "mi-svm", "MI-SVM", "simple-mi"] {
+    let others = ["mi-kernel", "migraph", "mifv", "cce", "mi-svm", "MI-SVM", "simple-mi"].map(|method| (method, GRAPH));
+    for (method, weights) in [("isk", FAST), ("isk", GRAPH)].into_iter().chain(others) {
         let mil = format!(
-            "mil m.csv {FAST} --method {method} --gamma 0.5 --tau 1 --components 2 --energy 1 --test new.csv --json"
+            "mil m.csv {weights} --method {method} --gamma 0.5 --components 2 --energy 1 --test new.csv --json"
         );
         let object = room.eyot(&format!("{mil} --threads 1 -f one.eyot")).json();
         assert_eq!((&object["method"], &object["measured_on"]), (&method.into(), &"test".into()));
@@ -145,6 +153,9 @@ fn refusals_are_as_reviewed() {
             "mil m.csv --bag molecule --target label --epsilon 1.2",
             "mil m.csv --bag molecule --target label --epsilon 0.5,-0.1",
             "mil m.csv --bag molecule --target label --epsilon -1",
+            "mil m.csv --bag molecule --target label --epsilon 0.9 --tau 1",
+            "mil m.csv --bag molecule --target label --tau -1",
+            "mil m.csv --bag molecule --target label --transductive --test other.csv",
             "mil m.csv --bag molecule --target label --power 2",
             "mil m.csv --bag molecule --target label --method mi-kernel --gamma 0",
             "mil m.csv --bag molecule --target label --method mifv --energy 2",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cce::{CceClassifier, CceParams};
 use super::gaussian::SetKernelClassifier;
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
 use super::isk::{IskClassifier, IskParams};
 use super::mi_kernel::MiKernelParams;
@@ -106,8 +106,8 @@ impl SetMethod {
         }
     }
 
-    /// The held-out accuracies of methods of one kind that share what [`super::BagGrid`] grouped them by.
-    pub(super) fn held_out(members: &[Self], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+    /// The verdicts on methods of one kind that share what [`super::BagGrid`] grouped them by.
+    pub(super) fn held_out(members: &[Self], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<Verdict>>> {
         /// The parameters of all members, which are of one kind.
         macro_rules! all {
             ($kind:ident) => {

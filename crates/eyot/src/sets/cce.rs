@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
 use super::kmeans::{check_width, kmeans, nearest};
 use crate::data::{PointsBuf, Row, SparseRow};
@@ -146,20 +146,19 @@ impl CceClassifier {
         Ok((0..sets.len()).flat_map(bag).collect())
     }
 
-    /// The held-out accuracies of candidates that share their clusterings.
-    pub(super) fn held_out(members: &[&CceParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+    /// The verdicts on candidates that share their clusterings.
+    pub(super) fn held_out(members: &[&CceParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<Verdict>>> {
         let Some(first) = members.first() else { return Ok(vec![]) };
         let vectors: Vec<PointsBuf> = first.cluster(sets)?.iter().map(|centroids| bits(sets, centroids)).collect();
         let one = |params: &&CceParams| {
             let svm = params.svm.clone().check()?;
-            of.each_fold(|fold| {
-                let (weights, held) = of.split(fold);
+            of.each_split(|weights, held| {
                 let models = vectors.iter().map(|vectors| {
-                    let fit = svm.fit(&vectors.as_points(), of.labels, of.n_classes, Some(&weights), Run::single());
+                    let fit = svm.fit(&vectors.as_points(), of.labels, of.n_classes, Some(weights), Run::single());
                     fit.map(|fit| fit.model)
                 });
                 let models = models.collect::<Result<Vec<_>>>()?;
-                let class = |&bag: &usize| {
+                let scores = |&bag: &usize| {
                     let scores: Vec<Vec<f64>> = models
                         .iter()
                         .zip(&vectors)
@@ -169,10 +168,9 @@ impl CceClassifier {
                             scores
                         })
                         .collect();
-                    class_of_scores(&vote(of.n_classes, &scores))
+                    vote(of.n_classes, &scores)
                 };
-                let predicted: Vec<u32> = held.iter().map(class).collect();
-                Ok(of.accuracy(&held, &predicted))
+                Ok(held.iter().map(scores).collect())
             })
         };
         members.iter().map(one).collect()

@@ -4,8 +4,9 @@
 //! Several γ and several ways to weight are computed in one pass over all pairs of instances; nothing larger than the
 //! matrices over bags is kept.
 
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
+use super::weigh::nearby;
 use crate::data::{Points, PointsBuf};
 use crate::error::Result;
 use crate::kernel::{Kernel, SquaredDistance};
@@ -50,22 +51,6 @@ impl GaussianSetKernel {
     }
 }
 
-/// W_u for all instances: 1, or 1/#{v in the bag : ‖x_u − x_v‖² < τ}, u itself always counted.
-fn weights(sets: &Sets, tau: Option<f64>) -> Vec<f64> {
-    let Some(tau) = tau else { return vec![1.0; sets.n_instances()] };
-    let mut weights = Vec::with_capacity(sets.n_instances());
-    for bag in 0..sets.len() {
-        let points = sets.bag(bag);
-        let mut distances = vec![0.0; points.n_rows()];
-        for (u, row) in points.rows().enumerate() {
-            SquaredDistance.row_into(row, points, &mut distances);
-            let near = distances.iter().enumerate().filter(|&(v, &distance)| v == u || distance < tau).count();
-            weights.push(1.0 / near as f64);
-        }
-    }
-    weights
-}
-
 /// Bags with the weights of their instances under several τ.
 struct Weighted<'a> {
     sets: &'a Sets,
@@ -74,8 +59,14 @@ struct Weighted<'a> {
 }
 
 impl<'a> Weighted<'a> {
-    fn new(sets: &'a Sets, taus: &[Option<f64>]) -> Self {
-        Self { sets, weights: taus.iter().map(|&tau| weights(sets, tau)).collect() }
+    /// W_u is 1, or with τ 1/#{v in the bag : ‖x_u − x_v‖² < τ}, u itself always counted.
+    fn new(sets: &'a Sets, taus: &[Option<f64>]) -> Result<Self> {
+        let of = |tau: &Option<f64>| {
+            let Some(tau) = *tau else { return Ok(vec![1.0; sets.n_instances()]) };
+            let counts = nearby(sets, &[tau], Run::single())?.swap_remove(0);
+            Ok(counts.into_iter().map(|count| 1.0 / f64::from(count)).collect())
+        };
+        Ok(Self { sets, weights: taus.iter().map(of).collect::<Result<_>>()? })
     }
 }
 
@@ -121,7 +112,7 @@ fn matrices(sets: &Sets, kernels: &[GaussianSetKernel], run: Run<'_>) -> Result<
             taus.push(kernel.tau);
         }
     }
-    let weighted = Weighted::new(sets, &taus);
+    let weighted = Weighted::new(sets, &taus)?;
     let n = sets.len();
     let rows = run.map("kernel", n, |i| {
         let mut room = Room::default();
@@ -165,14 +156,14 @@ pub(super) struct SetKernelClassifier {
 }
 
 impl SetKernelClassifier {
-    fn new(kernel: GaussianSetKernel, support: Sets, model: KernelSvmModel) -> Self {
-        let weighted = Weighted::new(&support, &[kernel.tau]);
+    fn new(kernel: GaussianSetKernel, support: Sets, model: KernelSvmModel) -> Result<Self> {
+        let weighted = Weighted::new(&support, &[kernel.tau])?;
         let mut room = Room::default();
         let norms = (0..support.len())
             .map(|bag| sums(&weighted, bag, &weighted, bag, &[kernel.gamma], &mut room)[0].sqrt())
             .collect();
         let weights = weighted.weights.concat();
-        Self { kernel, support, model, weights, norms }
+        Ok(Self { kernel, support, model, weights, norms })
     }
 
     pub(super) fn fit(
@@ -188,7 +179,7 @@ impl SetKernelClassifier {
         let svm = (**svm).clone().scheme(Scheme::OneVsRest).check()?;
         let model = svm.fit(&Precomputed::new(&values, sets.len())?, labels, n_classes, None, run)?.model;
         let rows: Vec<usize> = model.expansion.rows().iter().map(|&row| row as usize).collect();
-        Ok(Self::new(kernel, sets.select(&rows), model))
+        Self::new(kernel, sets.select(&rows), model)
     }
 
     pub(super) const fn n_classes(&self) -> usize {
@@ -200,7 +191,7 @@ impl SetKernelClassifier {
     }
 
     pub(super) fn scores(&self, sets: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
-        let (own, others) = (Weighted::new(sets, &[self.kernel.tau]), self.weighted_support());
+        let (own, others) = (Weighted::new(sets, &[self.kernel.tau])?, self.weighted_support());
         let gammas = [self.kernel.gamma];
         let parts = run.map("score", sets.len(), |bag| {
             let mut room = Room::default();
@@ -223,7 +214,7 @@ impl SetKernelClassifier {
 
     /// What each instance adds to the score of its bag, but for the constant ρ.
     pub(super) fn instance_scores(&self, sets: &Sets, run: Run<'_>) -> Result<Vec<f64>> {
-        let own = Weighted::new(sets, &[self.kernel.tau]);
+        let own = Weighted::new(sets, &[self.kernel.tau])?;
         let (width, support) = (self.model.n_scores(), self.support.points());
         let bag_of = self.support.bag_of_instances();
         let parts = run.map("share", sets.len(), |bag| {
@@ -248,12 +239,12 @@ impl SetKernelClassifier {
         Ok(parts.concat())
     }
 
-    /// The held-out accuracies of several kernels, each with its SVM, in one pass over pairs of instances.
+    /// The verdicts on several kernels, each with its SVM, in one pass over pairs of instances.
     pub(super) fn held_out(
         members: &[(GaussianSetKernel, &KernelSvmParams)],
         sets: &Sets,
         of: Labelled<'_>,
-    ) -> Result<Vec<Vec<f64>>> {
+    ) -> Result<Vec<Vec<Verdict>>> {
         let mut kernels: Vec<GaussianSetKernel> = vec![];
         for (kernel, _) in members {
             if !kernels.contains(kernel) {
@@ -263,7 +254,8 @@ impl SetKernelClassifier {
         let matrices = matrices(sets, &kernels, Run::single())?;
         let one = |(kernel, svm): &(GaussianSetKernel, &KernelSvmParams)| {
             let at = kernels.iter().position(|known| known == kernel).expect("listed above");
-            of.kernel(&matrices[at], &(*svm).clone().check()?)
+            let matrix = Precomputed::new(&matrices[at], sets.len())?;
+            Ok(of.kernel(&matrix, &[(*svm).clone().check()?])?.swap_remove(0))
         };
         members.iter().map(one).collect()
     }
@@ -293,6 +285,6 @@ impl Persist for SetKernelClassifier {
         if support.len() != model.expansion.rows().len() {
             return Err(bad_part(prefix, "has other bags than its sums need"));
         }
-        Ok(Self::new(kernel, support, model))
+        Self::new(kernel, support, model)
     }
 }

@@ -8,10 +8,12 @@
 //! Plain: v_j(S | H_i) = share of S in cell j of partitioning i; Φ(S) = (v(S | H_1), …, v(S | H_t));
 //! K(S, T) = ⟨Φ(S), Φ(T)⟩ / t. Weighted: instances that have many ε-similar ones in their bag count less each,
 //! W_x = 1 / #{y ∈ S : K(x, y) > ε}, x itself always counted, divided by their sum over the bag. ε = 1 is the plain
-//! kernel. Raised: v_j to a power below 1, so that cells of few instances are heard. Normalised: K(S, T) / √(K(S, S)·K(T, T)), that is Φ(S) / ‖Φ(S)‖.
+//! kernel. Or, beyond the paper's text, weighted by miGraph's graph: W_x = 1 / #{y ∈ S : ‖x − y‖² < τ}; on texts these
+//! weights, not those by ε, give the accuracies that the paper prints. Raised: v_j to a power below 1, so that cells of few
+//! instances are heard. Normalised: K(S, T) / √(K(S, S)·K(T, T)), that is Φ(S) / ‖Φ(S)‖.
 //!
 //! Good where density varies or where a share of the instances decides; a single deciding instance in a large bag is
-//! diluted (there mi-SVM looks at the maximum). Weights use codes alone: O(|S|²·t) byte comparisons per bag and O(|S|)
+//! diluted (there mi-SVM looks at the maximum). Weights by ε use codes alone: O(|S|²·t) byte comparisons per bag and O(|S|)
 //! memory, never a matrix over instances. Cost otherwise: mapping all instances once.
 //!
 //! # References
@@ -21,18 +23,19 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
+use super::products::Products;
 use super::vectors::{BagMap, VectorClassifier};
-use super::weigh::{Weights, bag_vector, common_cells, neighbours};
+use super::weigh::{Weights, bag_vector, common_cells, nearby, neighbours};
 use crate::data::{Features, Points, PointsBuf, Row, SparseRow};
 use crate::error::{Error, Result};
 use crate::map::{IsolationMap, IsolationMapParams};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
-use crate::params::Checked;
-use crate::partition::Codes;
-use crate::solve::{LinearModel, LinearSvmParams, Loss};
+use crate::params::{Checked, not_negative};
+use crate::partition::{Codes, Distance};
+use crate::solve::{KernelSvmParams, LinearModel};
 
 /// Parameters of the feature map of ISK.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,9 +43,11 @@ use crate::solve::{LinearModel, LinearSvmParams, Loss};
 pub struct IskParams {
     pub(super) map: IsolationMapParams,
     pub(super) epsilon: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tau: Option<f64>,
     pub(super) power: f64,
     pub(super) normalise: bool,
-    pub(super) svm: LinearSvmParams,
+    pub(super) svm: KernelSvmParams,
 }
 
 impl Default for IskParams {
@@ -50,9 +55,10 @@ impl Default for IskParams {
         Self {
             map: IsolationMapParams::default().t(200),
             epsilon: 1.0,
+            tau: None,
             power: 1.0,
             normalise: true,
-            svm: LinearSvmParams::default().loss(Loss::Hinge).bias(true).epsilon(0.01),
+            svm: KernelSvmParams::default(),
         }
     }
 }
@@ -73,6 +79,26 @@ impl IskParams {
         self
     }
 
+    /// Squared distance below which instances of a bag are similar, at least 0, instead of ε; none by default. As the
+    /// graph of miGraph.
+    #[must_use]
+    pub fn tau(mut self, tau: Option<f64>) -> Self {
+        self.tau = tau;
+        self
+    }
+
+    /// Chooses how instances are weighted by what a user has given: by a graph if τ, by cells if ε; if neither, by a graph
+    /// on texts and by cells elsewhere, which is what does best there.
+    pub fn weighted(self, epsilon_given: bool, tau_given: bool) -> Result<Self> {
+        if epsilon_given && tau_given {
+            let expected = "left alone where epsilon is given: instances are weighted by one of them".into();
+            return Err(Error::Param { name: "tau", expected, got: "given too".into() });
+        }
+        let texts = self.map.distance != Distance::Euclidean;
+        let graph = tau_given || texts && !epsilon_given;
+        Ok(self.tau(graph.then_some(1.0)))
+    }
+
     /// The power that shares of cells are raised to, 0 to 1; 1 by default, which is the paper's kernel. At ½ the kernel is
     /// Bhattacharyya's, at 0 it counts common cells: both listen to cells that few instances are in, where a plain mean
     /// is drowned by those that all bags share.
@@ -89,9 +115,9 @@ impl IskParams {
         self
     }
 
-    /// The classifier; hinge loss with C = 1 by default.
+    /// The classifier, which is linear in the vectors; C = 1 by default.
     #[must_use]
-    pub fn svm(mut self, svm: LinearSvmParams) -> Self {
+    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
         self.svm = svm;
         self
     }
@@ -105,6 +131,7 @@ impl IskParams {
                 return Err(Error::Param { name, expected: "from 0 to 1".into(), got: value.to_string() });
             }
         }
+        self.tau.map_or(Ok(()), |tau| not_negative("tau", tau))?;
         let features = self.map.psi.checked_mul(self.map.t).filter(|&n| n < u32::MAX as usize);
         if features.is_none() {
             return Err(Error::Param {
@@ -117,7 +144,7 @@ impl IskParams {
     }
 
     fn shares(&self) -> Shares {
-        Shares { epsilon: self.epsilon, power: self.power, normalise: self.normalise }
+        Shares { epsilon: self.epsilon, tau: self.tau, power: self.power, normalise: self.normalise }
     }
 }
 
@@ -153,7 +180,7 @@ impl IsolationSetMap {
     /// The map of fitted partitionings; ε and normalisation as in [`IskParams`], shares as they are.
     pub fn new(map: IsolationMap, epsilon: f64, normalise: bool) -> Result<Self> {
         IskParams::default().map(map.params().clone()).epsilon(epsilon).check()?;
-        Ok(Self { map, shares: Shares { epsilon, power: 1.0, normalise } })
+        Ok(Self { map, shares: Shares { epsilon, tau: None, power: 1.0, normalise } })
     }
 
     /// The partitionings.
@@ -271,6 +298,7 @@ impl IsolationSetMap {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Shares {
     epsilon: f64,
+    tau: Option<f64>,
     power: f64,
     normalise: bool,
 }
@@ -278,10 +306,11 @@ struct Shares {
 impl Shares {
     /// How many instances of its bag are similar to each, or `None` if weights are all alike.
     fn neighbours(self, sets: &Sets, codes: &Codes, run: Run<'_>) -> Result<Option<Vec<u32>>> {
-        if self.epsilon >= 1.0 {
-            return Ok(None);
-        }
-        Ok(Some(neighbours(sets, codes, &[self.epsilon], run)?.swap_remove(0)))
+        Ok(match self.tau {
+            Some(tau) => Some(nearby(sets, &[tau], run)?.swap_remove(0)),
+            None if self.epsilon >= 1.0 => None,
+            None => Some(neighbours(sets, codes, &[self.epsilon], run)?.swap_remove(0)),
+        })
     }
 
     /// The vectors of bags whose instances are encoded and their neighbours counted.
@@ -335,6 +364,9 @@ impl Persist for IsolationSetMap {
         if self.shares.power < 1.0 {
             out.put_json(&format!("{prefix}.power"), &self.shares.power);
         }
+        if let Some(tau) = self.shares.tau {
+            out.put_json(&format!("{prefix}.tau"), &tau);
+        }
         self.map.save(out, &format!("{prefix}.map"));
     }
 
@@ -346,11 +378,14 @@ impl Persist for IsolationSetMap {
         if !(0.0..=1.0).contains(&epsilon) || !(0.0..=1.0).contains(&power) {
             return Err(bad_part(&name, "has an epsilon or a power outside 0 to 1"));
         }
+        let place = format!("{prefix}.tau");
+        let tau: Option<f64> = if from.has_json(&place) { Some(from.json(&place)?) } else { None };
+        tau.map_or(Ok(()), |tau| not_negative("tau", tau)).map_err(|error| bad_part(&place, &error.to_string()))?;
         let map = IsolationMap::load(from, &format!("{prefix}.map"))?;
         if map.psi().checked_mul(map.t()).is_none_or(|features| features >= u32::MAX as usize) {
             return Err(bad_part(prefix, "has too many features"));
         }
-        Ok(Self { map, shares: Shares { epsilon, power, normalise } })
+        Ok(Self { map, shares: Shares { epsilon, tau, power, normalise } })
     }
 }
 
@@ -362,26 +397,42 @@ impl IskClassifier {
         self.map.shares(sets, &self.model, run)
     }
 
-    /// The held-out accuracies of candidates that differ in ψ, ascending, and in what is made of the codes.
-    pub(super) fn held_out(members: &[&IskParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+    /// The verdicts on candidates that differ in ψ, ascending, and in what is made of the codes.
+    pub(super) fn held_out(members: &[&IskParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<Verdict>>> {
         let of_psi: Vec<&[&IskParams]> = members.chunk_by(|a, b| a.map.psi == b.map.psi).collect();
         let psis: Vec<usize> = of_psi.iter().map(|members| members[0].map.psi).collect();
         let Some(first) = members.first() else { return Ok(vec![]) };
+        let taus = distinct(members.iter().filter_map(|params| params.tau));
+        let by_tau = nearby(sets, &taus, Run::single())?;
         let mut held_out = Vec::with_capacity(members.len());
         for (members, codes) in of_psi.iter().zip(codes_of(&first.map, &psis, sets.points())?) {
-            let mut epsilons: Vec<f64> = members.iter().map(|params| params.epsilon).filter(|&e| e < 1.0).collect();
-            epsilons.dedup();
-            let counts = neighbours(sets, &codes, &epsilons, Run::single())?;
+            let weighted = members.iter().filter(|params| params.tau.is_none() && params.epsilon < 1.0);
+            let epsilons = distinct(weighted.map(|params| params.epsilon));
+            let by_epsilon = neighbours(sets, &codes, &epsilons, Run::single())?;
             for same in members.chunk_by(|a, b| a.shares() == b.shares()) {
-                let own = epsilons.iter().position(|&epsilon| epsilon == same[0].epsilon);
-                let counts = own.map(|at| counts[at].as_slice());
-                let vectors = same[0].shares().vectors(sets, &codes, counts, Run::single())?;
+                let place = |list: &[f64], value: f64| list.iter().position(|&known| known == value);
+                let counts = match same[0].tau {
+                    Some(tau) => place(&taus, tau).map(|at| &by_tau[at]),
+                    None => place(&epsilons, same[0].epsilon).map(|at| &by_epsilon[at]),
+                };
+                let vectors = same[0].shares().vectors(sets, &codes, counts.map(Vec::as_slice), Run::single())?;
                 let svms = same.iter().map(|params| params.svm.clone().check()).collect::<Result<Vec<_>>>()?;
-                held_out.extend(of.linear(&vectors, &svms)?);
+                held_out.extend(of.kernel(&Products::new(&vectors), &svms)?);
             }
         }
         Ok(held_out)
     }
+}
+
+/// The same numbers in the same order, each once.
+fn distinct(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut distinct = Vec::new();
+    for number in numbers {
+        if !distinct.contains(&number) {
+            distinct.push(number);
+        }
+    }
+    distinct
 }
 
 /// The codes of maps that differ in ψ, which ascends: in one sweep where that can be.
@@ -469,6 +520,60 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn weights_by_a_graph_are_those_of_migraph_and_vanish_at_its_limits() {
+        let sets = some_sets(&[1, 5, 9, 2], 9);
+        let with = |tau: Option<f64>| {
+            let map = IsolationMapParams::default().psi(8).t(40);
+            let params = IskParams::default().map(map).tau(tau).normalise(false).check().unwrap();
+            let map = params.fit_map(sets.points(), Run::single()).unwrap();
+            (map.vectors(&sets, Run::single()).unwrap(), map)
+        };
+        let (plain, map) = with(None);
+        for tau in [0.0, 1e9] {
+            let (limit, _) = with(Some(tau));
+            for bag in 0..4 {
+                assert!(limit.row(bag).squared_distance(plain.row(bag)) < 1e-24, "{tau}: all alone, or all alike");
+            }
+        }
+        let (ours, graph) = with(Some(0.9));
+        let weights = |bag: usize| -> Vec<f64> {
+            let points = sets.bag(bag);
+            let near =
+                |u: usize| (0..points.n_rows()).filter(move |&v| points.row(u).squared_distance(points.row(v)) < 0.9);
+            let raw: Vec<f64> = (0..points.n_rows()).map(|u| 1.0 / near(u).count() as f64).collect();
+            raw.iter().map(|weight| weight / raw.iter().sum::<f64>()).collect()
+        };
+        let differ = weights(2).iter().any(|&weight| (weight - 1.0 / 9.0).abs() > 0.01);
+        assert!(differ, "some instances have more neighbours than others");
+        let matrix = graph.matrix(&sets, &sets, Run::single()).unwrap();
+        for a in 0..4 {
+            for b in 0..4 {
+                let mut expected = 0.0;
+                for (x, of_x) in sets.bag(a).rows().zip(weights(a)) {
+                    for (y, of_y) in sets.bag(b).rows().zip(weights(b)) {
+                        expected += of_x * of_y * map.map.similarity(x, y);
+                    }
+                }
+                assert!((graph.kernel(ours.row(a), ours.row(b)) - expected).abs() < 1e-12);
+                assert!((matrix[a * 4 + b] - expected).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_are_weighted_by_a_graph_unless_epsilon_is_given() {
+        let of = |distance, epsilon, tau| {
+            let map = IsolationMapParams::default().distance(distance);
+            IskParams::default().map(map).weighted(epsilon, tau).map(|params| params.tau.is_some())
+        };
+        assert_eq!(of(Distance::Text, false, false), Ok(true));
+        assert_eq!(of(Distance::Text, true, false), Ok(false));
+        assert_eq!(of(Distance::Euclidean, false, false), Ok(false));
+        assert_eq!(of(Distance::Euclidean, false, true), Ok(true));
+        assert!(of(Distance::Text, true, true).is_err());
     }
 
     #[test]

@@ -16,16 +16,17 @@
 use faer::{Mat, Side};
 use serde::{Deserialize, Serialize};
 
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
 use super::kmeans::{check_width, kmeans, nearest};
+use super::products::Products;
 use super::vectors::{BagMap, VectorClassifier};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::{Error, Result};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range};
-use crate::solve::LinearSvmParams;
+use crate::solve::KernelSvmParams;
 
 /// Rounds of EM at the most.
 const MAX_ROUNDS: usize = 100;
@@ -49,12 +50,12 @@ pub struct MiFvParams {
     pub(super) components: usize,
     pub(super) energy: f64,
     pub(super) seed: u64,
-    pub(super) svm: LinearSvmParams,
+    pub(super) svm: KernelSvmParams,
 }
 
 impl Default for MiFvParams {
     fn default() -> Self {
-        Self { components: 2, energy: 1.0, seed: 0, svm: LinearSvmParams::default().bias(true).epsilon(0.01) }
+        Self { components: 2, energy: 1.0, seed: 0, svm: KernelSvmParams::default() }
     }
 }
 
@@ -82,7 +83,7 @@ impl MiFvParams {
 
     /// The linear SVM; squared hinge with C = 1 by default.
     #[must_use]
-    pub fn svm(mut self, svm: LinearSvmParams) -> Self {
+    pub fn svm(mut self, svm: KernelSvmParams) -> Self {
         self.svm = svm;
         self
     }
@@ -393,12 +394,12 @@ impl BagMap for FisherMap {
 pub(super) type MiFvClassifier = VectorClassifier<FisherMap>;
 
 impl MiFvClassifier {
-    /// The held-out accuracies of candidates that share their mixture.
-    pub(super) fn held_out(members: &[&MiFvParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+    /// The verdicts on candidates that share their mixture.
+    pub(super) fn held_out(members: &[&MiFvParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<Verdict>>> {
         let Some(first) = members.first() else { return Ok(vec![]) };
         let vectors = FisherMap::fit(&(*first).clone().check()?, sets)?.vectors(sets);
         let svms = members.iter().map(|params| params.svm.clone().check()).collect::<Result<Vec<_>>>()?;
-        of.linear(&vectors, &svms)
+        of.kernel(&Products::new(&vectors), &svms)
     }
 }
 

@@ -19,7 +19,6 @@
 
 mod any;
 mod cce;
-mod compact;
 mod gaussian;
 mod grid;
 mod held_out;
@@ -32,6 +31,7 @@ mod mi_svm_bag;
 mod mifv;
 mod migraph;
 mod model;
+mod products;
 mod scaler;
 mod simple_mi;
 #[cfg(test)]
@@ -52,5 +52,5 @@ pub use migraph::MiGraphParams;
 pub use model::BagClassifierModel;
 pub use scaler::Scaler;
 pub use simple_mi::SimpleMiParams;
-pub use validate::{BagFold, BagValidation};
+pub use validate::{BagFold, BagValidation, BagValidationParams};
 pub use witness::WitnessParams;

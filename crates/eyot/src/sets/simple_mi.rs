@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::gaussian::gaussian_builders;
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
 use crate::data::PointsBuf;
 use crate::error::Result;
@@ -16,7 +16,7 @@ use crate::kernel::{Gaussian, Kernel, gram};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, positive};
-use crate::solve::{KernelSvmModel, KernelSvmParams, PointsMatrix};
+use crate::solve::{KernelSvmModel, KernelSvmParams, PointsMatrix, Precomputed};
 
 /// Parameters of Simple-MI.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -80,12 +80,13 @@ impl SimpleMiClassifier {
         scores
     }
 
-    pub(super) fn held_out(members: &[&SimpleMiParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<f64>>> {
+    pub(super) fn held_out(members: &[&SimpleMiParams], sets: &Sets, of: Labelled<'_>) -> Result<Vec<Vec<Verdict>>> {
         let means = sets.means();
         let one = |params: &&SimpleMiParams| {
             let kernel = Gaussian { gamma: params.gamma };
             let values = gram(&kernel, means.as_points(), means.as_points(), Run::single())?;
-            of.kernel(&values, &params.svm.clone().check()?)
+            let matrix = Precomputed::new(&values, sets.len())?;
+            Ok(of.kernel(&matrix, &[params.svm.clone().check()?])?.swap_remove(0))
         };
         members.iter().map(one).collect()
     }

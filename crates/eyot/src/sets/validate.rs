@@ -1,8 +1,9 @@
 //! Nested cross-validation over bags: every fold is held out once, and everything that is fitted or chosen (scaling,
-//! maps, parameters) sees the other folds only.
+//! maps, parameters) sees the other folds only, or, transductively, all bags but the labels of the fold.
 
 use super::any::BagClassifierParams;
-use super::grid::BagGrid;
+use super::grid::{BagGrid, Predicted};
+use super::held_out::Split;
 use super::instances::Sets;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
@@ -31,36 +32,56 @@ pub struct BagValidation {
     pub confusion: Confusion,
 }
 
+/// How to cross-validate a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BagValidationParams {
+    /// Number of folds, stratified by class.
+    pub n_folds: usize,
+    /// Seed of the folds.
+    pub seed: u64,
+    /// Whether what needs no labels (scaling, partitionings, mixtures, clusters) is fitted on the bags held out too. Paper
+    /// 4 does so. It says how well bags are classified that are known beforehand, but for their labels; of bags that come
+    /// later it says too much.
+    pub transductive: bool,
+}
+
 impl BagValidation {
-    /// Cross-validates a search over `n_folds` folds, stratified by class.
+    /// Cross-validates a search.
     pub fn run(
+        params: BagValidationParams,
         grid: &BagGrid,
         sets: &Sets,
         labels: &[u32],
         n_classes: usize,
-        n_folds: usize,
-        seed: u64,
         run: Run<'_>,
     ) -> Result<Self> {
+        let BagValidationParams { n_folds, seed, transductive } = params;
         if labels.len() != sets.len() {
             return Err(Error::Shape { what: "labels of bags", expected: sets.len(), got: labels.len() });
         }
-        let folds = stratified_folds(labels, n_folds, seed)?;
-        let mut outcomes = Vec::with_capacity(n_folds);
+        let all: Vec<usize> = (0..sets.len()).collect();
+        let splits = Split::all(&stratified_folds(labels, n_folds, seed)?, &all);
+        let labels_of = |bags: &[usize]| bags.iter().map(|&bag| labels[bag]).collect::<Vec<u32>>();
+        let predicted: Vec<Predicted> = if transductive {
+            grid.transductive(sets, labels, n_classes, &splits, run)?
+        } else {
+            let one = |(fold, Split { learned, held }): (usize, &Split)| {
+                run.tick("folds", fold, n_folds)?;
+                let (train_sets, train_labels) = (sets.select(learned), labels_of(learned));
+                let (chosen, _) = grid.search(&train_sets, &train_labels, n_classes, false, run)?;
+                let classifier = chosen.clone().check()?.fit(&train_sets, &train_labels, n_classes, run)?;
+                Ok((chosen, classifier.predict(&sets.select(held), run)?))
+            };
+            splits.iter().enumerate().map(one).collect::<Result<_>>()?
+        };
         let mut confusion = Confusion::new(n_classes);
-        for fold in 0..n_folds {
-            run.tick("folds", fold, n_folds)?;
-            let (train, held) = folds.split(fold);
-            let labels_of = |bags: &[usize]| bags.iter().map(|&bag| labels[bag]).collect::<Vec<u32>>();
-            let (train_sets, train_labels) = (sets.select(&train), labels_of(&train));
-            let (chosen, _) = grid.search(&train_sets, &train_labels, n_classes, false, run)?;
-            let classifier = chosen.clone().check()?.fit(&train_sets, &train_labels, n_classes, run)?;
-            let predicted = classifier.predict(&sets.select(&held), run)?;
+        let mut folds = Vec::with_capacity(n_folds);
+        for (Split { held, .. }, (chosen, predicted)) in splits.into_iter().zip(predicted) {
             let part = Confusion::of(n_classes, &labels_of(&held), &predicted);
             confusion.merge(&part);
-            outcomes.push(BagFold { bags: held, predicted, accuracy: part.accuracy(), chosen });
+            folds.push(BagFold { bags: held, predicted, accuracy: part.accuracy(), chosen });
         }
-        Ok(Self { folds: outcomes, confusion })
+        Ok(Self { folds, confusion })
     }
 
     /// The mean accuracy over the folds.

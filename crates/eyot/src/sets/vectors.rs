@@ -1,12 +1,12 @@
 //! Methods that make a vector of every bag and learn a linear SVM on them: `isk` and `mifv`.
 
-use super::compact::fit_linear;
 use super::instances::Sets;
+use super::products::fit_linear;
 use crate::data::PointsBuf;
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
-use crate::solve::{LinearModel, LinearSvmParams};
+use crate::solve::{KernelSvmParams, LinearModel};
 
 /// A map of bags to vectors.
 pub(super) trait BagMap: Persist {
@@ -33,7 +33,7 @@ pub(super) struct VectorClassifier<M> {
 impl<M: BagMap> VectorClassifier<M> {
     pub(super) fn fit(
         map: M,
-        svm: &LinearSvmParams,
+        svm: &KernelSvmParams,
         sets: &Sets,
         labels: &[u32],
         n_classes: usize,

@@ -1,10 +1,11 @@
-//! How the instances of a bag weigh, and the sums of their weights in cells: by codes alone, O(|S|²·t) comparisons of bytes
-//! per bag and O(|S|) memory, never a matrix over instances.
+//! How the instances of a bag weigh, and the sums of their weights in cells: O(|S|²·t) comparisons of bytes per bag by codes,
+//! O(|S|²·d) by distances, and O(|S|) memory, never a matrix over instances.
 
 use std::ops::Range;
 
 use super::instances::Sets;
 use crate::error::Result;
+use crate::kernel::{Kernel, SquaredDistance};
 use crate::parallel::Run;
 use crate::partition::{Cell, CodeStore, Codes, NONE};
 
@@ -31,6 +32,24 @@ pub(super) fn neighbours(sets: &Sets, codes: &Codes, epsilons: &[f64], run: Run<
         Ok(counts)
     })?;
     Ok((0..least.len()).map(|at| parts.iter().flat_map(|counts| counts[at].iter().copied()).collect()).collect())
+}
+
+/// For each τ, how many instances of its bag are nearer to each instance than τ, by squared distance, itself included.
+pub(super) fn nearby(sets: &Sets, taus: &[f64], run: Run<'_>) -> Result<Vec<Vec<u32>>> {
+    let parts = run.map("weigh", sets.len(), |bag| {
+        let points = sets.bag(bag);
+        let mut distances = vec![0.0; points.n_rows()];
+        let mut counts = vec![vec![0u32; points.n_rows()]; taus.len()];
+        for (u, row) in points.rows().enumerate() {
+            SquaredDistance.row_into(row, points, &mut distances);
+            for (counts, &tau) in counts.iter_mut().zip(taus) {
+                let near = distances.iter().enumerate().filter(|&(v, &distance)| v == u || distance < tau);
+                counts[u] = near.count() as u32;
+            }
+        }
+        Ok(counts)
+    })?;
+    Ok((0..taus.len()).map(|at| parts.iter().flat_map(|counts| counts[at].iter().copied()).collect()).collect())
 }
 
 /// In how many partitionings two points share a cell; gaps match nothing.

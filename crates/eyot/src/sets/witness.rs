@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::gaussian::gaussian_builders;
-use super::held_out::Labelled;
+use super::held_out::{Labelled, Verdict};
 use super::instances::Sets;
 use crate::data::{Points, PointsBuf};
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::kernel::{Gaussian, Kernel};
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
 use crate::parallel::Run;
 use crate::params::{Checked, in_range, positive};
-use crate::solve::{KernelMatrix, KernelSvmModel, KernelSvmParams, PointsMatrix, class_of_scores, n_scores};
+use crate::solve::{KernelMatrix, KernelSvmModel, KernelSvmParams, PointsMatrix, n_scores};
 
 /// Memory for kernel rows that are shared by all rounds, folds and classes.
 const CACHE_BYTES: usize = 512 << 20;
@@ -268,32 +268,28 @@ impl WitnessClassifier {
         Ok((0..sets.len()).flat_map(best).collect())
     }
 
-    /// The held-out accuracies of candidates that share γ.
+    /// The verdicts on candidates that share γ.
     pub(super) fn held_out(
         members: &[&WitnessParams],
         guess: Guess,
         sets: &Sets,
         of: Labelled<'_>,
-    ) -> Result<Vec<Vec<f64>>> {
+    ) -> Result<Vec<Vec<Verdict>>> {
         let Some(first) = members.first() else { return Ok(vec![]) };
         let instances = Instances::new(sets, first.gamma, guess);
         let one = |params: &&WitnessParams| {
-            of.each_fold(|fold| {
-                let fold_of = of.folds.fold_of();
-                let (_, held) = of.split(fold);
+            of.each_split(|weights, held| {
                 let models = (0..n_scores(of.n_classes)).map(|score| {
                     let class = class_of_score(of.n_classes, score);
-                    let takes_part = |bag: usize| fold_of[bag] as usize != fold;
+                    let takes_part = |bag: usize| weights[bag] > 0.0;
                     instances.solve(params, guess, &|bag| of.labels[bag] == class, &takes_part)
                 });
                 let models = models.collect::<Result<Vec<_>>>()?;
                 let mut room = Vec::new();
-                let class = |&bag: &usize| {
-                    let scores: Vec<f64> = models.iter().map(|model| instances.best(model, bag, &mut room).1).collect();
-                    class_of_scores(&scores)
+                let mut scores = |&bag: &usize| -> Vec<f64> {
+                    models.iter().map(|model| instances.best(model, bag, &mut room).1).collect()
                 };
-                let predicted: Vec<u32> = held.iter().map(class).collect();
-                Ok(of.accuracy(&held, &predicted))
+                Ok(held.iter().map(&mut scores).collect())
             })
         };
         members.iter().map(one).collect()

@@ -148,16 +148,20 @@ impl KernelSvmModel {
     /// # Panics
     /// If the model votes over pairs of classes, which weights cannot.
     pub fn on_codes(&self, codes: &Codes) -> LinearModel {
+        self.on_features(codes.n_features(), |row| codes.row(row), 1.0 / codes.t() as f64)
+    }
+
+    /// The same for any features whose inner product, times `scale`, is the kernel.
+    pub(crate) fn on_features<F: Features>(&self, n: usize, features: impl Fn(usize) -> F, scale: f64) -> LinearModel {
         assert_eq!(self.expansion.n_sums(), self.n_scores(), "one sum per score");
-        let (scale, n_features) = (1.0 / codes.t() as f64, codes.n_features());
-        let mut weights = vec![0.0; self.n_scores() * n_features];
-        for (sum, weights) in weights.chunks_mut(n_features.max(1)).enumerate() {
+        let mut weights = vec![0.0; self.n_scores() * n];
+        for (sum, weights) in weights.chunks_mut(n.max(1)).enumerate() {
             for (&row, &coefficient) in self.expansion.rows().iter().zip(self.expansion.coefficients(sum)) {
-                codes.row(row as usize).add_to(weights, coefficient * scale);
+                features(row as usize).add_to(weights, coefficient * scale);
             }
         }
         let biases = (0..self.n_scores()).map(|sum| -self.expansion.rho(sum)).collect();
-        LinearModel::from_parts(self.n_classes, n_features, weights, biases)
+        LinearModel::from_parts(self.n_classes, n, weights, biases)
     }
 }
 

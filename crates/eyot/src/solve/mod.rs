@@ -15,7 +15,6 @@ pub use linear::{LinearFit, LinearModel, LinearReport, LinearSvmParams, Loss};
 pub use matrix::{CodesMatrix, KernelMatrix, PointsMatrix, Precomputed};
 pub use one_class::OneClassParams;
 pub use rows::FeatureRows;
-pub(crate) use rows::{ConcreteRows, RowTask};
 pub use svr::SvrParams;
 
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! Bags: which of several sets of points hold something from the right place?
 
 use eyot::{
-    BagClassifierParams, BagGrid, BagValidation, Bags, Component, IskParams, IsolationMapParams, MiKernelParams, PointsBuf,
+    BagClassifierParams, BagGrid, BagValidation, BagValidationParams, Bags, Component, IskParams, IsolationMapParams, MiKernelParams, PointsBuf,
     Run, Scale, SetMethod, Sets, SimpleMiParams, rng_of,
 };
 use eyot_io::plot::{Bars, Figure, Scatter};
@@ -57,7 +57,8 @@ pub(super) fn stop(seed: u64, run: Run<'_>) -> eyot::Result<Stop> {
         // One candidate of each kind: nothing is searched.
         (grid.scales, grid.epsilons, grid.powers, grid.costs) = (vec![Scale::None], vec![1.0], vec![1.0], vec![10.0]);
         (grid.psis, grid.gammas) = (vec![64], vec![8.0]);
-        let held_out = BagValidation::run(&grid, &data.sets, &data.labels, 2, 10, seed, run)?;
+        let params = BagValidationParams { n_folds: 10, seed, transductive: false };
+        let held_out = BagValidation::run(params, &grid, &data.sets, &data.labels, 2, run)?;
         rows.push(vec![json!(method.name()), json!(what), json!(held_out.accuracy()), json!(held_out.standard_error())]);
         accuracies.push((held_out.accuracy(), held_out.standard_error()));
     }

@@ -1,9 +1,9 @@
 //! Paper 4, Table 6: the densities around bags that are misclassified by ISK, by MI-Kernel, or by both.
 
-use eyot::{BagValidation, Distance, Points, Scale, Scaler, Sets};
+use eyot::{Distance, Points, Scale, Scaler, Sets};
 
 use super::lab::Lab;
-use super::p4::{Benchmark, benchmark, grid, method};
+use super::p4::{Benchmark, benchmark, grid, method, validated};
 use super::results::Ours;
 use super::{Experiment, Measure};
 
@@ -24,7 +24,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         let seed = lab.seeds(1, 1).start;
         let wrong = |lab: &Lab<'_>, name: &str| -> anyhow::Result<Vec<bool>> {
             let grid = grid(lab, method(lab, name, Distance::Euclidean, seed), seed);
-            let run = BagValidation::run(&grid, &of.sets, &of.labels, of.n_classes, 10, seed, lab.run())?;
+            let run = validated(lab, &of, &grid, seed, true)?;
             let mut wrong = vec![false; of.sets.len()];
             for fold in &run.folds {
                 fold.bags.iter().zip(&fold.predicted).for_each(|(&bag, &class)| wrong[bag] = class != of.labels[bag]);
