@@ -6,15 +6,20 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256, __m512, _CMP_LE_OQ, _CMP_LT_OQ, _mm256_add_ps, _mm256_and_si256, _mm256_blendv_ps, _mm256_castsi256_ps,
-    _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps,
-    _mm256_movemask_ps, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_storeu_ps, _mm256_sub_ps,
-    _mm512_add_ps, _mm512_cmp_ps_mask, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_min_ps, _mm512_mask_mov_ps,
-    _mm512_max_ps, _mm512_min_ps, _mm512_set1_ps, _mm512_storeu_ps, _mm512_sub_ps,
+    __m256, __m512, _CMP_LE_OQ, _CMP_LT_OQ, _mm_loadl_epi64, _mm_loadu_si128, _mm256_add_ps, _mm256_and_si256,
+    _mm256_blendv_ps, _mm256_castsi256_ps, _mm256_cmp_ps, _mm256_cmpeq_epi32, _mm256_cvtepu8_epi32, _mm256_fmadd_ps,
+    _mm256_i32gather_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_min_ps, _mm256_movemask_ps, _mm256_permutevar8x32_ps,
+    _mm256_set1_epi32, _mm256_set1_ps, _mm256_setr_epi32, _mm256_slli_epi32, _mm256_storeu_ps, _mm256_sub_ps,
+    _mm512_add_ps, _mm512_cmp_ps_mask, _mm512_cvtepu8_epi32, _mm512_fmadd_ps, _mm512_i32gather_ps, _mm512_loadu_ps,
+    _mm512_mask_min_ps, _mm512_mask_mov_ps, _mm512_max_ps, _mm512_min_ps, _mm512_permutexvar_ps, _mm512_set1_ps,
+    _mm512_storeu_ps, _mm512_sub_ps,
 };
 
 /// Lanes of a vector.
 pub(crate) const WIDE: usize = 16;
+
+/// Numbers that a byte can name.
+pub(super) const NAMES: usize = 256;
 
 /// Sixteen numbers. Every function is inlined into one that was compiled for the instruction set.
 pub(super) trait F32x16: Copy {
@@ -38,6 +43,10 @@ pub(super) trait F32x16: Copy {
     fn beyond(self, limit: Self) -> Self;
     /// The smaller of the two in the lanes whose bit is set; elsewhere itself.
     fn lowered(self, lanes: u16, to: Self) -> Self;
+    /// In each lane the lane named; only the last four bits of a name count.
+    fn pick(self, lanes: &[u8; WIDE]) -> Self;
+    /// In each lane the number named.
+    fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self;
 }
 
 /// Plain code, for any processor.
@@ -106,6 +115,14 @@ impl F32x16 for Plain {
         let lower = self.min(to);
         Self(std::array::from_fn(|i| if lanes >> i & 1 == 1 { lower.0[i] } else { self.0[i] }))
     }
+    #[inline(always)]
+    fn pick(self, lanes: &[u8; WIDE]) -> Self {
+        Self(std::array::from_fn(|i| self.0[usize::from(lanes[i]) % WIDE]))
+    }
+    #[inline(always)]
+    fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self {
+        Self(std::array::from_fn(|i| table[usize::from(names[i])]))
+    }
 }
 
 /// One register of AVX-512.
@@ -122,7 +139,7 @@ impl Avx512 {
 }
 
 // SAFETY of all below: the type is used only inside functions compiled for AVX-512, which run only where it was found;
-// loads and stores cover exactly the 16 numbers of the array.
+// loads and stores cover exactly the 16 numbers of the array, and a table has a number for every name.
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::undocumented_unsafe_blocks, reason = "said once, above, for all of them")]
 impl F32x16 for Avx512 {
@@ -182,6 +199,20 @@ impl F32x16 for Avx512 {
     #[inline(always)]
     fn lowered(self, lanes: u16, to: Self) -> Self {
         Self(unsafe { _mm512_mask_min_ps(self.0, lanes, self.0, to.0) })
+    }
+    #[inline(always)]
+    fn pick(self, lanes: &[u8; WIDE]) -> Self {
+        unsafe {
+            let lanes = _mm512_cvtepu8_epi32(_mm_loadu_si128(lanes.as_ptr().cast()));
+            Self(_mm512_permutexvar_ps(lanes, self.0))
+        }
+    }
+    #[inline(always)]
+    fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self {
+        unsafe {
+            let names = _mm512_cvtepu8_epi32(_mm_loadu_si128(names.as_ptr().cast()));
+            Self(_mm512_i32gather_ps::<4>(names, table.as_ptr()))
+        }
     }
 }
 
@@ -270,6 +301,25 @@ impl F32x16 for Avx2 {
             _mm256_blendv_ps(a, _mm256_min_ps(a, to), _mm256_castsi256_ps(set))
         };
         Self(half(self.0, to.0, i32::from(lanes)), half(self.1, to.1, i32::from(lanes >> 8)))
+    }
+    #[inline(always)]
+    fn pick(self, lanes: &[u8; WIDE]) -> Self {
+        let half = |lanes: &[u8]| unsafe {
+            let lanes = _mm256_cvtepu8_epi32(_mm_loadl_epi64(lanes.as_ptr().cast()));
+            // The fourth bit says which register, as the sign of a number.
+            let second = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(lanes));
+            let (low, high) = (_mm256_permutevar8x32_ps(self.0, lanes), _mm256_permutevar8x32_ps(self.1, lanes));
+            _mm256_blendv_ps(low, high, second)
+        };
+        Self(half(&lanes[..8]), half(&lanes[8..]))
+    }
+    #[inline(always)]
+    fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self {
+        let half = |names: &[u8]| unsafe {
+            let names = _mm256_cvtepu8_epi32(_mm_loadl_epi64(names.as_ptr().cast()));
+            _mm256_i32gather_ps::<4>(table.as_ptr(), names)
+        };
+        Self(half(&names[..8]), half(&names[8..]))
     }
 }
 

@@ -10,7 +10,7 @@
 use super::f32x16::{F32x16, WIDE};
 use super::i32x16::{I32x16, SCORES, dispatch_whole};
 use super::prefetch::prefetch;
-use super::walk::{Hit, ROUNDOFF, SETS};
+use super::walk::{ROUNDOFF, SETS};
 use super::whole::{nearest_whole, square};
 
 /// Steps of a coordinate in a byte, either way.
@@ -270,6 +270,14 @@ impl Batch {
         self.rows[self.len] = Sifted { start, square, coarse_residual, fine_residual, coordinates_off };
         self.len += 1;
     }
+}
+
+/// A point that was within the limit of some sets when it was seen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit {
+    pub(crate) point: u32,
+    pub(crate) squared: f32,
+    pub(crate) sets: u128,
 }
 
 /// What a row has found.

@@ -3,13 +3,14 @@
 //! The tree has no pointers: points are in such an order that every run of 16, 256, 4096 … is one subtree. A leaf is
 //! 16 points column by column, a node the boxes of its 16 children side by side. Eight rows go down together. Each row
 //! has a limit per set, a little above the smallest distance seen; a box beyond the largest limit cannot matter, a point
-//! within the limit of one of its sets is noted. Boxes are in `f32`, points in `f32` or in whole steps (half the work,
-//! where steps are fine enough), all with bounds on all rounding, so that whatever could be nearest by the canonical
-//! distance is among the points noted; the caller settles the few doubtful cases.
+//! within the limit of one of its sets is noted. Rows begin with the finds of a neighbour, so that few points are news.
+//! Boxes are in `f32`, points in `f32` or in whole steps (half the work, where steps are fine enough), all with bounds
+//! on all rounding, so that whatever could be nearest by the canonical distance is the best of its set or a rival; the
+//! caller settles the few sets with rivals.
 #![expect(clippy::inline_always, reason = "everything is inlined into the loop that was chosen for the processor")]
 #![expect(unsafe_code, reason = "calls for a feature that was detected just before")]
 
-use super::f32x16::{F32x16, WIDE, dispatch};
+use super::f32x16::{F32x16, NAMES, WIDE, dispatch};
 use super::i32x16::{I32x16, dispatch_whole};
 use super::whole::{NOBODY, doubled_and_turned, square};
 
@@ -30,11 +31,43 @@ pub(crate) struct Tree {
     k: usize,
     /// From the leaves up: per node and column the lower and upper ends of the boxes of its 16 children.
     levels: Vec<Vec<f32>>,
-    /// The sets that each point is a member of.
-    members: Vec<u128>,
-    crowded: bool,
+    members: Members,
     precision: Precision,
 }
+
+/// The sets that points are members of.
+#[derive(Debug, Clone)]
+enum Members {
+    /// Of each point, where it is in many: it is compared with all sets at once.
+    Crowded(Vec<u128>),
+    /// Of each leaf, where points are in few: lanes and sets of its members, sixteen by sixteen, from the places named on.
+    Sparse { starts: Vec<u32>, lists: Vec<[[u8; WIDE]; 2]> },
+}
+
+impl Members {
+    fn new(members: Vec<u128>) -> Self {
+        let memberships: usize = members.iter().map(|sets| sets.count_ones() as usize).sum();
+        if memberships >= CROWDED * members.len() {
+            return Self::Crowded(members);
+        }
+        let (mut starts, mut lists) = (vec![0], Vec::new());
+        for leaf in members.chunks(WIDE) {
+            let of = |(lane, &sets): (usize, &u128)| {
+                (0..SETS as u8).filter(move |set| sets >> set & 1 == 1).map(move |set| [lane as u8, set])
+            };
+            let pairs: Vec<[u8; 2]> = leaf.iter().enumerate().flat_map(of).collect();
+            for pairs in pairs.chunks(WIDE) {
+                let pair = |at: usize| pairs.get(at).copied().unwrap_or([0, NO_SET]);
+                lists.push([0, 1].map(|part| std::array::from_fn(|at| pair(at)[part])));
+            }
+            starts.push(lists.len() as u32);
+        }
+        Self::Sparse { starts, lists }
+    }
+}
+
+/// A set without members.
+const NO_SET: u8 = u8::MAX;
 
 /// The points in blocks of 16.
 #[derive(Debug, Clone)]
@@ -63,6 +96,41 @@ impl Leaves {
     const fn d(&self) -> usize {
         match self {
             Self::Narrow { d, .. } | Self::Whole { d, .. } => *d,
+        }
+    }
+
+    /// So many leaves of the same kind, without points.
+    fn empty(&self, leaves: usize) -> Self {
+        match self {
+            Self::Narrow { d, .. } => Self::narrow(&vec![f32::INFINITY; leaves * WIDE * d], *d),
+            Self::Whole { d, pairs, steps, residual, .. } => {
+                let values = vec![0; leaves * WIDE * pairs];
+                Self::Whole {
+                    d: *d,
+                    pairs: *pairs,
+                    values,
+                    squares: vec![NOBODY; leaves * WIDE],
+                    steps: *steps,
+                    residual: *residual,
+                }
+            }
+        }
+    }
+
+    /// Takes over a point of leaves of the same kind.
+    fn copy(&mut self, at: usize, from: &Self, point: usize) {
+        fn lane<T: Copy>(out: &mut [T], at: usize, from: &[T], point: usize, width: usize) {
+            let out = out[at / WIDE * WIDE * width..].iter_mut().skip(at % WIDE).step_by(WIDE);
+            let from = from[point / WIDE * WIDE * width..].iter().skip(point % WIDE).step_by(WIDE);
+            out.zip(from).take(width).for_each(|(slot, &value)| *slot = value);
+        }
+        match (self, from) {
+            (Self::Narrow { d, values }, Self::Narrow { values: from, .. }) => lane(values, at, from, point, *d),
+            (Self::Whole { pairs, values, squares, .. }, Self::Whole { values: from, squares: of_points, .. }) => {
+                lane(values, at, from, point, *pairs);
+                squares[at] = of_points[point];
+            }
+            _ => unreachable!("leaves of one kind"),
         }
     }
 }
@@ -142,18 +210,24 @@ fn round_up(value: f64) -> f32 {
     if up < f64::from(f32::MAX) { up as f32 } else { f32::MAX }
 }
 
-/// A point that was within the limit of some sets when it was seen.
+/// A member of a set that is about as near as another: canonical distances must decide.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hit {
+pub(crate) struct Rival {
+    pub(crate) set: u8,
     pub(crate) point: u32,
-    pub(crate) squared: f32,
-    pub(crate) sets: u128,
+    squared: f32,
 }
 
 /// What a row has found so far.
 #[derive(Debug, Clone)]
 pub(crate) struct Seeker {
-    limits: [f32; SETS],
+    /// One per set; −1, below all distances, where there is no set.
+    limits: [f32; NAMES],
+    /// The smallest squared distance of each set, and a member that has it or may have it.
+    nearest: [f32; SETS],
+    pub(crate) best: [u32; SETS],
+    /// Members that may be nearer than the best, or were when they were seen.
+    rivals: Vec<Rival>,
     /// The largest limit, and the same for boxes.
     bound: f32,
     box_bound: f32,
@@ -164,20 +238,26 @@ pub(crate) struct Seeker {
     limit: (f32, f32),
     /// Whether a limit has fallen since the bounds were renewed.
     fallen: bool,
-    pub(crate) hits: Vec<Hit>,
 }
 
+/// Nobody is the best of a set so far.
+const NOBODY_YET: u32 = u32::MAX;
+
 impl Seeker {
-    /// Whether a hit can still be the nearest of any set.
-    #[inline]
-    pub(crate) fn within_any(&self, squared: f32) -> bool {
-        squared <= self.bound
+    /// The members that may be nearer than the best of their sets, in the order in which they were met.
+    pub(crate) fn rivals(&self) -> impl Iterator<Item = Rival> + '_ {
+        self.rivals.iter().copied().filter(|rival| rival.squared <= self.limits[usize::from(rival.set)])
     }
 
-    /// Whether a hit can still be the nearest of set `i`.
-    #[inline]
-    pub(crate) fn within(&self, squared: f32, set: usize) -> bool {
-        squared <= self.limits[set]
+    /// Takes note of a member of a set that is within its limit; `sure` says that no other can be as near.
+    #[inline(always)]
+    fn note(&mut self, set: usize, point: u32, squared: f32, sure: bool) {
+        let best = &mut self.best[set];
+        if sure || *best == NOBODY_YET {
+            *best = point;
+        } else if *best != point {
+            self.rivals.push(Rival { set: set as u8, point, squared });
+        }
     }
 }
 
@@ -190,6 +270,9 @@ pub(crate) struct Party<const R: usize> {
     x_squares: [i32; R],
     y: Vec<f32>,
     pub(crate) seekers: [Seeker; R],
+    /// A member of each set that is likely near, one per lane: rows measure them first, so that few points on their
+    /// way are news. None before the first walk.
+    guides: Option<(Leaves, [u32; SETS])>,
     frames: Vec<Frame<R>>,
     /// Nodes and leaves that were measured on all walks so far.
     pub(crate) nodes: usize,
@@ -210,14 +293,16 @@ struct Frame<const R: usize> {
 impl<const R: usize> Party<R> {
     pub(crate) fn new(tree: &Tree) -> Self {
         let seeker = Seeker {
-            limits: [0.0; SETS],
+            limits: [-1.0; NAMES],
+            nearest: [0.0; SETS],
+            best: [NOBODY_YET; SETS],
+            rivals: Vec::new(),
             bound: 0.0,
             box_bound: 0.0,
             length: 0.0,
             residual: 0.0,
             limit: (1.0, 0.0),
             fallen: false,
-            hits: Vec::with_capacity(1024),
         };
         let frame = Frame { node: 0, bounds: [[0.0; WIDE]; R], sums: [0.0; WIDE], left: 0 };
         let (narrow, whole) = match &tree.leaves {
@@ -230,9 +315,22 @@ impl<const R: usize> Party<R> {
             x_squares: [0; R],
             y: vec![0.0; tree.k * R],
             seekers: std::array::from_fn(|_| seeker.clone()),
+            guides: None,
             frames: vec![frame; tree.levels.len()],
             nodes: 0,
             leaves: 0,
+        }
+    }
+
+    /// Lets the next rows begin with what one of these rows has found, which lies near them.
+    pub(crate) fn guide_on(&mut self, tree: &Tree, sets: usize, row: usize) {
+        let guides = self.guides.get_or_insert_with(|| (tree.leaves.empty(sets.div_ceil(WIDE)), [NOBODY_YET; SETS]));
+        for (set, &point) in self.seekers[row].best[..sets].iter().enumerate() {
+            // Many stay.
+            if guides.1[set] != point {
+                guides.0.copy(set, &tree.leaves, point as usize);
+                guides.1[set] = point;
+            }
         }
     }
 
@@ -294,10 +392,8 @@ impl Tree {
             }
             boxes = above;
         }
-        let memberships: usize = members.iter().map(|sets| sets.count_ones() as usize).sum();
-        let crowded = memberships >= CROWDED * n;
         let precision = Precision::new(leaves.d(), k);
-        Self { leaves, k, levels, members, crowded, precision }
+        Self { leaves, k, levels, members: Members::new(members), precision }
     }
 }
 
@@ -354,14 +450,29 @@ fn box_distances<V: F32x16, const R: usize>(boxes: &[f32], k: usize, y: &[f32]) 
 
 #[inline(always)]
 fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>) {
-    let Party { x, x_pairs, x_squares, y, seekers, frames, nodes, leaves } = party;
+    let Party { x, x_pairs, x_squares, y, seekers, guides, frames, nodes, leaves } = party;
     for seeker in seekers.iter_mut() {
-        seeker.limits = [-1.0; SETS];
         seeker.limits[..sets].fill(f32::MAX);
         (seeker.bound, seeker.box_bound) = (f32::MAX, f32::MAX);
         seeker.limit = tree.precision.limits(&tree.leaves, seeker.length, seeker.residual);
         seeker.fallen = false;
-        seeker.hits.clear();
+        seeker.rivals.clear();
+        seeker.nearest = [f32::MAX; SETS];
+        seeker.best = guides.as_ref().map_or([NOBODY_YET; SETS], |(_, points)| *points);
+    }
+    if let Some((guides, _)) = guides {
+        for block in 0..sets.div_ceil(WIDE) {
+            let sums = leaf_distances::<W, R>(guides, block, x, (x_pairs, *x_squares));
+            for (seeker, sum) in seekers.iter_mut().zip(sums) {
+                let nearest = &mut seeker.nearest.as_chunks_mut::<WIDE>().0[block];
+                sum.store(nearest);
+                let limits = seeker.limits[..sets].iter_mut().skip(block * WIDE);
+                limits.zip(nearest).for_each(|(slot, squared)| *slot = limit_of(seeker.limit, *squared));
+            }
+        }
+        for seeker in seekers.iter_mut() {
+            renew::<W>(tree, sets, seeker);
+        }
     }
     let top = tree.levels.len() - 1;
     let mut at = top;
@@ -440,41 +551,44 @@ fn visit_leaves<W: I32x16, const R: usize>(
         wanted &= wanted - 1;
         let sums = leaf_distances::<W, R>(&tree.leaves, leaf, x, x_whole);
         for (seeker, sum) in seekers.iter_mut().zip(sums) {
-            let mut near = sum.at_most(W::Float::splat(seeker.bound));
+            let near = sum.at_most(W::Float::splat(seeker.bound));
             if near == 0 {
                 continue;
             }
-            let mut squared = [0.0; WIDE];
-            sum.store(&mut squared);
-            while near != 0 {
-                let lane = near.trailing_zeros() as usize;
-                near &= near - 1;
-                let point = leaf * WIDE + lane;
-                if let Some(&members) = tree.members.get(point) {
-                    meet::<W::Float>(tree, sets, seeker, point as u32, squared[lane], members);
+            match &tree.members {
+                Members::Crowded(members) => meet_all(sets, seeker, leaf, sum, near, members),
+                Members::Sparse { starts, lists } => {
+                    let lists = &lists[starts[leaf] as usize..starts[leaf + 1] as usize];
+                    meet_members(seeker, leaf, sum, lists);
                 }
             }
         }
     }
     for seeker in seekers.iter_mut().filter(|seeker| seeker.fallen) {
         seeker.fallen = false;
-        let mut most = W::Float::splat(-1.0);
-        for limits in &seeker.limits.as_chunks::<WIDE>().0[..sets.div_ceil(WIDE)] {
-            most = most.max(W::Float::load(limits));
-        }
-        let mut lanes = [0.0f32; WIDE];
-        most.store(&mut lanes);
-        for half in [8, 4, 2, 1] {
-            for lane in 0..half {
-                lanes[lane] = lanes[lane].max(lanes[lane + half]);
-            }
-        }
-        if lanes[0] < seeker.bound {
-            seeker.bound = lanes[0];
-            seeker.box_bound = tree.precision.box_limit(&tree.leaves, lanes[0], seeker);
-        }
+        renew::<W>(tree, sets, seeker);
     }
     visited
+}
+
+/// Finds the largest limit.
+#[inline(always)]
+fn renew<W: I32x16>(tree: &Tree, sets: usize, seeker: &mut Seeker) {
+    let mut most = W::Float::splat(-1.0);
+    for limits in &seeker.limits.as_chunks::<WIDE>().0[..sets.div_ceil(WIDE)] {
+        most = most.max(W::Float::load(limits));
+    }
+    let mut lanes = [0.0f32; WIDE];
+    most.store(&mut lanes);
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] = lanes[lane].max(lanes[lane + half]);
+        }
+    }
+    if lanes[0] < seeker.bound {
+        seeker.bound = lanes[0];
+        seeker.box_bound = tree.precision.box_limit(&tree.leaves, lanes[0], seeker);
+    }
 }
 
 /// Squared distances of R rows to the 16 points of a leaf.
@@ -521,48 +635,64 @@ fn leaf_distances<W: I32x16, const R: usize>(
     }
 }
 
-/// Compares a point with the limits of its sets.
+/// Compares the points of a leaf that are near enough with the limits of all sets.
 #[inline(always)]
-fn meet<V: F32x16>(tree: &Tree, sets: usize, seeker: &mut Seeker, point: u32, squared: f32, members: u128) {
-    let mut near = 0;
-    if tree.crowded {
+fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mut near: u16, members: &[u128]) {
+    let mut squared = [0.0; WIDE];
+    sum.store(&mut squared);
+    while near != 0 {
+        let lane = near.trailing_zeros() as usize;
+        near &= near - 1;
+        let point = leaf * WIDE + lane;
+        let Some(&members) = members.get(point) else { return };
         // All limits at once, and whole registers written back: a single number written would hold up the next read.
-        let here = V::splat(squared);
-        let chunks = &mut seeker.limits.as_chunks_mut::<WIDE>().0[..sets.div_ceil(WIDE)];
-        for (chunk, limits) in chunks.iter().enumerate() {
-            near |= u128::from(here.at_most(V::load(limits))) << (chunk * WIDE);
-        }
-        near &= members;
-        if near == 0 {
-            return;
-        }
-        let limit = V::splat(limit_of(seeker.limit, squared));
-        for (chunk, limits) in chunks.iter_mut().enumerate() {
-            let lanes = (near >> (chunk * WIDE)) as u16;
+        let here = V::splat(squared[lane]);
+        let limit = V::splat(limit_of(seeker.limit, squared[lane]));
+        let chunks = seeker.limits.as_chunks_mut::<WIDE>().0[..sets.div_ceil(WIDE)].iter_mut();
+        let (mut within, mut sure) = (0, 0);
+        for (chunk, (limits, nearest)) in chunks.zip(seeker.nearest.as_chunks_mut::<WIDE>().0).enumerate() {
+            let old = V::load(limits);
+            let lanes = here.at_most(old) & (members >> (chunk * WIDE)) as u16;
             if lanes != 0 {
-                V::load(limits).lowered(lanes, limit).store(limits);
+                let before = V::load(nearest);
+                old.lowered(lanes, limit).store(limits);
+                before.lowered(lanes, here).store(nearest);
+                within |= u128::from(lanes) << (chunk * WIDE);
+                sure |= u128::from(lanes & !before.at_most(limit)) << (chunk * WIDE);
             }
         }
-    } else {
-        let mut left = members;
-        while left != 0 {
-            let set = left.trailing_zeros() as usize;
-            near |= u128::from(squared <= seeker.limits[set]) << set;
-            left &= left - 1;
-        }
-        if near == 0 {
-            return;
-        }
-        let limit = limit_of(seeker.limit, squared);
-        let mut left = near;
-        while left != 0 {
-            let set = left.trailing_zeros() as usize;
-            seeker.limits[set] = seeker.limits[set].min(limit);
-            left &= left - 1;
+        seeker.fallen |= within != 0;
+        while within != 0 {
+            let set = within.trailing_zeros() as usize;
+            within &= within - 1;
+            seeker.note(set, point as u32, squared[lane], sure >> set & 1 == 1);
         }
     }
-    seeker.fallen = true;
-    seeker.hits.push(Hit { point, squared, sets: near });
+}
+
+/// Compares the members of a leaf with the limits of their sets, sixteen at a time.
+#[inline(always)]
+fn meet_members<V: F32x16>(seeker: &mut Seeker, leaf: usize, sum: V, lists: &[[[u8; WIDE]; 2]]) {
+    let mut squared = [0.0; WIDE];
+    sum.store(&mut squared);
+    for [lanes, sets] in lists {
+        let mut within = sum.pick(lanes).at_most(V::gather(&seeker.limits, sets));
+        while within != 0 {
+            let at = within.trailing_zeros() as usize;
+            within &= within - 1;
+            let (lane, set) = (usize::from(lanes[at]) % WIDE, usize::from(sets[at]) % SETS);
+            let squared = squared[lane];
+            // Another member of the set may have come before.
+            if squared > seeker.limits[set] {
+                continue;
+            }
+            let (limit, before) = (limit_of(seeker.limit, squared), seeker.nearest[set]);
+            seeker.limits[set] = seeker.limits[set].min(limit);
+            seeker.nearest[set] = before.min(squared);
+            seeker.fallen = true;
+            seeker.note(set, (leaf * WIDE + lane) as u32, squared, limit < before);
+        }
+    }
 }
 
 /// What a point at a computed squared distance limits its sets to; see [`Precision::limits`].

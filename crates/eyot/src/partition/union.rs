@@ -45,47 +45,69 @@ pub(crate) struct Union {
 /// Which of up to [`SETS`] partitionings each point is a member of, and its number there.
 #[derive(Debug, Clone)]
 pub(super) struct Memberships {
-    sets: Vec<u128>,
-    /// Where the numbers of each point start; one number per set, sets ascending.
-    starts: Vec<u32>,
-    numbers: Vec<u32>,
+    points: Vec<Membership>,
+    /// Numbers that have no room beside their points.
+    more: Vec<u32>,
 }
+
+/// The partitionings of a point. Its first numbers stand beside them, so that one line of the cache answers most questions.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C, align(32))]
+struct Membership {
+    sets: u128,
+    /// One number per set, sets ascending.
+    first: [u32; BESIDE],
+    /// Where the others are.
+    rest: u32,
+}
+
+/// Numbers beside a point.
+const BESIDE: usize = 3;
 
 impl Memberships {
     /// Of `n` points, with `place(row)` the point of a member; where copies are in one partitioning, the lowest number
     /// counts.
     pub(super) fn new(n: usize, members: &[u32], psi: usize, place: impl Fn(u32) -> usize) -> Self {
-        let mut sets = vec![0u128; n];
-        let mut of_points: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut points = vec![Membership::default(); n];
+        let mut others: Vec<Vec<u32>> = vec![Vec::new(); n];
         for (i, members) in members.chunks_exact(psi).enumerate() {
             for (j, &row) in members.iter().enumerate() {
                 let at = place(row);
-                if sets[at] >> i & 1 == 0 {
-                    sets[at] |= 1 << i;
-                    of_points[at].push(j as u32);
+                let point = &mut points[at];
+                if point.sets >> i & 1 == 0 {
+                    match point.first.get_mut(point.sets.count_ones() as usize) {
+                        Some(slot) => *slot = j as u32,
+                        None => others[at].push(j as u32),
+                    }
+                    point.sets |= 1 << i;
                 }
             }
         }
-        let mut starts = Vec::with_capacity(n);
-        let mut numbers = Vec::new();
-        for of_point in &of_points {
-            starts.push(numbers.len() as u32);
-            numbers.extend_from_slice(of_point);
+        let mut more = Vec::new();
+        for (point, others) in points.iter_mut().zip(&others) {
+            point.rest = more.len() as u32;
+            more.extend_from_slice(others);
         }
-        Self { sets, starts, numbers }
+        Self { points, more }
     }
 
     /// The partitionings of a point.
     #[inline]
     pub(super) fn of(&self, point: usize) -> u128 {
-        self.sets[point]
+        self.points[point].sets
+    }
+
+    /// The partitionings of all points.
+    fn all(&self) -> Vec<u128> {
+        self.points.iter().map(|point| point.sets).collect()
     }
 
     /// The number of a point within partitioning `i`, of which it is a member.
     #[inline]
     pub(super) fn number(&self, point: usize, i: usize) -> u32 {
-        let below = self.sets[point] & ((1 << i) - 1);
-        self.numbers[self.starts[point] as usize + below.count_ones() as usize]
+        let point = &self.points[point];
+        let below = (point.sets & ((1 << i) - 1)).count_ones() as usize;
+        point.first.get(below).copied().unwrap_or_else(|| self.more[point.rest as usize + below - BESIDE])
     }
 }
 
@@ -142,7 +164,7 @@ impl Union {
             _ => unreachable!("whole columns have steps"),
         };
         let memberships = Memberships::new(n, members, psi, |row| place[same[row as usize] as usize] as usize);
-        let tree = Tree::new(leaves, &placed_coordinates, k, memberships.sets.clone());
+        let tree = Tree::new(leaves, &placed_coordinates, k, memberships.all());
         Some(Self { frame, tree, steps, rows, memberships, t })
     }
 
@@ -216,10 +238,13 @@ impl Union {
             for (&(_, at), seeker) in group.iter().zip(&party.seekers) {
                 let at = at as usize;
                 met.rows += 1;
-                met.hits += seeker.hits.len();
                 self.settle(seeker, walkers.points.row(at), centres, distance_wanted, &mut settle, |i, winner| {
                     found(at, i, winner);
                 });
+            }
+            // The next rows are neighbours of the last of these.
+            if R > 1 {
+                party.guide_on(&self.tree, self.t, group.len() - 1);
             }
         }
         Met { nodes: party.nodes, leaves: party.leaves, ..met }
@@ -236,16 +261,16 @@ impl Union {
             // Whole chunks are brought into order, so that the few groups that walk are those of the real thing.
             let first = (n - TOGETHER.min(n)) * chunk / chunks.max(2).saturating_sub(1);
             let walkers = self.walkers(points.slice(first..n.min(first + TOGETHER)), path);
-            let groups = walkers.order.len().div_ceil(PARTY);
-            let step = (groups * chunks).div_ceil(PILOT_GROUPS).max(1);
-            let picked = || walkers.order.chunks(PARTY).skip(step / 2).step_by(step);
+            // Neighbours, since groups show the way to those that come after.
+            let (groups, few) = (walkers.order.len().div_ceil(PARTY), PILOT_GROUPS.div_ceil(chunks));
+            let picked = || walkers.order.chunks(PARTY).skip(groups.saturating_sub(few) / 2).take(few);
             many.add(&self.walk::<PARTY>(&walkers, picked(), centres, path, false, |_, _, _| ()));
             alone.add(&self.walk::<1>(&walkers, picked().map(|group| &group[..1]), centres, path, false, |_, _, _| ()));
         }
         let (d, k) = (self.frame.d as f64, self.frame.k as f64);
         let prepare = 2.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.3 * d * k };
         let cost = |met: &Met, per_leaf: f64, per_node: f64| {
-            let ways = met.leaves as f64 * per_leaf + met.nodes as f64 * per_node + met.hits as f64 * 12.0;
+            let ways = met.leaves as f64 * per_leaf + met.nodes as f64 * per_node;
             ways / met.rows.max(1) as f64 + 14.0 * self.t as f64 + prepare
         };
         let d = if self.steps.is_some() { 0.5 * d } else { d };
@@ -265,41 +290,26 @@ impl Union {
         room: &mut Settle,
         mut found: impl FnMut(usize, Winner),
     ) {
-        room.best.clear();
-        room.best.resize(self.t, Candidate::NONE);
         let canonical = |point: u32| x.squared_distance(centres.row(self.rows[point as usize] as usize));
-        for hit in seeker.hits.iter().filter(|hit| seeker.within_any(hit.squared)) {
-            let mut left = hit.sets;
-            let mut exact = f64::NAN;
-            while left != 0 {
-                let i = left.trailing_zeros() as usize;
-                left &= left - 1;
-                if !seeker.within(hit.squared, i) {
-                    continue;
-                }
-                let best = &mut room.best[i];
-                if best.point == u32::MAX {
-                    *best = Candidate { point: hit.point, exact };
-                    continue;
-                }
-                if best.exact.is_nan() {
-                    best.exact = canonical(best.point);
-                }
-                if exact.is_nan() {
-                    exact = canonical(hit.point);
-                }
-                let closer = exact < best.exact
-                    || (exact == best.exact
-                        && self.memberships.number(hit.point as usize, i)
-                            < self.memberships.number(best.point as usize, i));
-                if closer {
-                    *best = Candidate { point: hit.point, exact };
+        room.rivals.clear();
+        room.rivals.extend(seeker.rivals().map(|rival| (usize::from(rival.set), rival.point)));
+        room.rivals.sort_unstable();
+        let mut rivals = room.rivals.chunk_by(|a, b| a.0 == b.0).peekable();
+        for (i, &best) in seeker.best[..self.t].iter().enumerate() {
+            let number = |point: u32| self.memberships.number(point as usize, i);
+            let mut winner = Winner { centre: number(best), squared_distance: f64::NAN };
+            let rivals = rivals.next_if(|rivals| rivals[0].0 == i);
+            if distance_wanted || rivals.is_some() {
+                winner.squared_distance = canonical(best);
+            }
+            for &(_, point) in rivals.into_iter().flatten() {
+                let other = Winner { centre: number(point), squared_distance: canonical(point) };
+                let (near, far) = (other.squared_distance, winner.squared_distance);
+                if near < far || near == far && other.centre < winner.centre {
+                    winner = other;
                 }
             }
-        }
-        for (i, best) in room.best.iter().enumerate() {
-            let exact = if distance_wanted && best.exact.is_nan() { canonical(best.point) } else { best.exact };
-            found(i, Winner { centre: self.memberships.number(best.point as usize, i), squared_distance: exact });
+            found(i, winner);
         }
     }
 }
@@ -361,7 +371,6 @@ struct Met {
     rows: usize,
     nodes: usize,
     leaves: usize,
-    hits: usize,
 }
 
 impl Met {
@@ -369,25 +378,13 @@ impl Met {
         self.rows += other.rows;
         self.nodes += other.nodes;
         self.leaves += other.leaves;
-        self.hits += other.hits;
     }
 }
 
-/// Room for settling one row.
+/// Room for settling one row: rivals of partitionings.
 #[derive(Default)]
 struct Settle {
-    best: Vec<Candidate>,
-}
-
-#[derive(Clone, Copy)]
-struct Candidate {
-    point: u32,
-    /// The canonical squared distance, NaN while it is not needed.
-    exact: f64,
-}
-
-impl Candidate {
-    const NONE: Self = Self { point: u32::MAX, exact: f64::NAN };
+    rivals: Vec<(usize, u32)>,
 }
 
 /// The rows that are members of some partitioning, copies merged, ascending; before them what [`same_values`] says.
