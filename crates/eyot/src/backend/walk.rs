@@ -99,6 +99,23 @@ impl Leaves {
         }
     }
 
+    /// These leaves and, after them, others of the same kind.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        match (&mut self, other) {
+            (Self::Narrow { values, .. }, Self::Narrow { values: others, .. }) => values.extend(others),
+            (
+                Self::Whole { values, squares, residual, .. },
+                Self::Whole { values: others, squares: of_others, residual: off, .. },
+            ) => {
+                values.extend(others);
+                squares.extend(of_others);
+                *residual = residual.max(off);
+            }
+            _ => unreachable!("leaves of one kind"),
+        }
+        self
+    }
+
     /// So many leaves of the same kind, without points.
     fn empty(&self, leaves: usize) -> Self {
         match self {
@@ -673,20 +690,25 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
 /// Compares the members of a leaf with the limits of their sets, sixteen at a time.
 #[inline(always)]
 fn meet_members<V: F32x16>(seeker: &mut Seeker, leaf: usize, sum: V, lists: &[[[u8; WIDE]; 2]]) {
-    let mut squared = [0.0; WIDE];
-    sum.store(&mut squared);
+    let mut squares = [0.0; WIDE];
+    let mut limits = None;
     for [lanes, sets] in lists {
         let mut within = sum.pick(lanes).at_most(V::gather(&seeker.limits, sets));
         while within != 0 {
+            // All roots at once take no longer than one.
+            let limits = limits.get_or_insert_with(|| {
+                sum.store(&mut squares);
+                squares.map(|squared| limit_of(seeker.limit, squared))
+            });
             let at = within.trailing_zeros() as usize;
             within &= within - 1;
             let (lane, set) = (usize::from(lanes[at]) % WIDE, usize::from(sets[at]) % SETS);
-            let squared = squared[lane];
+            let (squared, limit) = (squares[lane], limits[lane]);
             // Another member of the set may have come before.
             if squared > seeker.limits[set] {
                 continue;
             }
-            let (limit, before) = (limit_of(seeker.limit, squared), seeker.nearest[set]);
+            let before = seeker.nearest[set];
             seeker.limits[set] = seeker.limits[set].min(limit);
             seeker.nearest[set] = before.min(squared);
             seeker.fallen = true;

@@ -136,7 +136,7 @@ impl Embedding {
     fn of(map: &IsolationMap, points: Points<'_>, run: Run<'_>) -> Result<Self> {
         // Counts are integers, so it does not matter who has counted what.
         let parts: Mutex<Vec<Self>> = Mutex::default();
-        map.prepare(points);
+        map.prepare(points, run);
         let rows = run.evenly(points.n_rows(), map.rows_together());
         run.map("map", points.n_rows().div_ceil(rows), |chunk| {
             let first = chunk * rows;

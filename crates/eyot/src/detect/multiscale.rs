@@ -128,7 +128,7 @@ impl Checked<MultiScaleParams> {
         let scales = measure(centres_of(&map), &ends, self.rule, extent(points), run)?;
         let fine = fine_centres(&map, &ends);
         let mut model = MultiScale { rule: self.rule, map, ends, scales, fine };
-        model.prepare(points);
+        model.prepare(points, run);
         if self.rule == ScaleRule::Similarity {
             model.count(points, run)?;
         }
@@ -254,7 +254,7 @@ impl MultiScale {
     /// u of every row and scale, row by row, before any footing.
     pub fn levels(&self, points: Points<'_>, run: Run<'_>) -> Result<Vec<f64>> {
         let n_scales = self.ends.len();
-        self.prepare(points);
+        self.prepare(points, run);
         let rows = if self.n_swept() < n_scales { WALK_CHUNK } else { CHUNK };
         let mut levels = vec![0.0; points.n_rows() * n_scales];
         run.chunks_mut("score", &mut levels, rows * n_scales, |chunk, levels| {
@@ -315,9 +315,9 @@ impl MultiScale {
     }
 
     /// Finds out whether walks pay for these rows.
-    fn prepare(&self, points: Points<'_>) {
-        self.fine.iter().for_each(|centres| centres.prepare(points));
-        centres_of(&self.map).prepare_nested(points);
+    fn prepare(&self, points: Points<'_>, run: Run<'_>) {
+        self.fine.iter().for_each(|centres| centres.prepare(points, run));
+        centres_of(&self.map).prepare_nested(points, run);
     }
 
     /// Fills in the values of [`ScaleRule::Similarity`]: minus the share of the data in each ball.

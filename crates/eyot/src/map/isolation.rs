@@ -327,7 +327,7 @@ impl IsolationMap {
 
     fn encode_each(&self, points: Points<'_>, run: Run<'_>) -> Result<Codes> {
         let mut codes = Codes::zeros(points.n_rows(), self.t(), self.psi, self.params.partition.has_gaps());
-        self.prepare(points);
+        self.prepare(points, run);
         let together = run.evenly(points.n_rows(), self.rows_together());
         with_codes!(CodeStore, codes.store_mut(), cells => {
             run.chunks_mut("map", cells, together * self.t(), |chunk, out| {
@@ -347,7 +347,7 @@ impl IsolationMap {
         worth: impl Fn(usize) -> u64 + Sync,
     ) -> Result<Vec<u64>> {
         self.check_width(points)?;
-        self.prepare(points);
+        self.prepare(points, run);
         let mut totals = vec![0; points.n_rows()];
         let together = run.evenly(points.n_rows(), self.rows_together());
         run.chunks_mut("score", &mut totals, together, |chunk, totals| {
@@ -367,7 +367,7 @@ impl IsolationMap {
         worth: impl Fn(usize) -> u64,
     ) -> Result<()> {
         self.check_width(points)?;
-        self.prepare(points);
+        self.prepare(points, Run::single());
         totals.fill(0);
         self.add_up(points, totals, worth);
         Ok(())
@@ -390,9 +390,11 @@ impl IsolationMap {
     }
 
     /// Makes what finds the cells of rows faster, where that pays for these rows and those before.
-    pub(crate) fn prepare(&self, points: Points<'_>) {
+    pub(crate) fn prepare(&self, points: Points<'_>, run: Run<'_>) {
         match (&self.cells, self.params.rule) {
-            (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) => centres.prepare(points),
+            (Cells::Voronoi(centres) | Cells::Spheres { centres, .. }, BallRule::Nearest) => {
+                centres.prepare(points, run);
+            }
             (Cells::Spheres { .. } | Cells::Voronoi(_), BallRule::Cover) => {}
             (Cells::Trees(forest), _) => forest.prepare(points),
         }
@@ -425,7 +427,7 @@ impl IsolationMap {
     }
 
     fn encode_alone(&self, point: Points<'_>, out: &mut [Cell]) {
-        self.prepare(point);
+        self.prepare(point, Run::single());
         self.encode_chunk(point, out);
     }
 

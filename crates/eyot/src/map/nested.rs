@@ -26,7 +26,7 @@ impl IsolationMap {
             let expected = format!("ascending, from 1 to {}", self.psi());
             return Err(Error::Param { name: "psi", expected, got: format!("{psis:?}") });
         }
-        centres.prepare_nested(points);
+        centres.prepare_nested(points, run);
         let (swept, walked) = psis.split_at(n_swept(centres, psis));
         let mut all = if swept.is_empty() { vec![] } else { sweep(centres, points, swept, run)? };
         for &psi in walked {

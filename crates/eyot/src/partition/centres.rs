@@ -17,6 +17,7 @@ use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best, s
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
+use crate::parallel::Run;
 
 /// Lane copies of all centres are kept only up to this size; beyond, each chunk of rows makes them anew, which costs
 /// less than 1 part in 100 of its work.
@@ -437,7 +438,7 @@ impl Centres {
 
     /// Before rows are mapped: makes what proposes their nearest centres once so many rows have been asked for that it
     /// pays. What is kept is what a few rows show to be fastest, by count and not by clock; no choice changes a code.
-    pub(crate) fn prepare(&self, points: Points<'_>) {
+    pub(crate) fn prepare(&self, points: Points<'_>, run: Run<'_>) {
         if self.distance == Distance::Euclidean
             && points.n_rows() >= WORTH_BITS
             && self.bits.get_or_init(|| Bits::new(&self.points, &self.members, self.psi).map(Box::new)).is_some()
@@ -463,7 +464,7 @@ impl Centres {
         }
         let Ok(_guard) = fast.making.try_lock() else { return };
         fast.joint.get_or_init(|| {
-            let joint = self.make_joint(points)?;
+            let joint = self.make_joint(points, Run::threads(run.n_threads()))?;
             // Where it is faster than any sweep could be, none is prepared.
             if joint.cost < least {
                 return Some(joint);
@@ -478,8 +479,8 @@ impl Centres {
     }
 
     /// The same for [`Centres::cells_nested`], which sweeps whatever a walk would cost.
-    pub(crate) fn prepare_nested(&self, points: Points<'_>) {
-        self.prepare(points);
+    pub(crate) fn prepare_nested(&self, points: Points<'_>, run: Run<'_>) {
+        self.prepare(points, run);
         self.prepare_sweep_of(points, points.n_rows());
     }
 
@@ -540,15 +541,15 @@ impl Centres {
     }
 
     /// The search for all partitionings that costs less on a pilot.
-    fn make_joint(&self, points: Points<'_>) -> Option<Joint> {
+    fn make_joint(&self, points: Points<'_>, run: Run<'_>) -> Option<Joint> {
         let (n, d) = (self.points.n_rows(), self.points.n_columns());
-        let wide = (d >= TOO_WIDE_TO_WALK).then(|| self.make_sieve(points)).flatten();
+        let wide = (d >= TOO_WIDE_TO_WALK).then(|| self.make_sieve(points, run)).flatten();
         if wide.is_some() {
             return wide;
         }
-        let walk = self.make_walk(points)?;
+        let walk = self.make_walk(points, run)?;
         let worth_a_sieve = d >= WORTH_A_SIEVE && Sifting::least_cost(n, d) < walk.cost;
-        let sieve = worth_a_sieve.then(|| self.make_sieve(points)).flatten();
+        let sieve = worth_a_sieve.then(|| self.make_sieve(points, run)).flatten();
         Some(sieve.filter(|sieve| sieve.cost < walk.cost).unwrap_or(walk))
     }
 
@@ -557,13 +558,14 @@ impl Centres {
     }
 
     /// Sieves, if rows are wide and far enough from all centres.
-    fn make_sieve(&self, points: Points<'_>) -> Option<Joint> {
+    fn make_sieve(&self, points: Points<'_>, run: Run<'_>) -> Option<Joint> {
         if !self.far_enough_for_steps(points) {
             return None;
         }
         let (mut sieves, mut total) = (Vec::new(), 0.0);
         for group in groups(self.t()) {
-            let (sieve, cost) = Sifting::fastest(&self.points, self.members(group), self.psi, self.typical(points))?;
+            let (sieve, cost) =
+                Sifting::fastest(&self.points, self.members(group), self.psi, self.typical(points), run)?;
             sieves.push(sieve);
             total += cost;
         }
@@ -571,13 +573,13 @@ impl Centres {
     }
 
     /// Trees for the walk, and what they cost on a pilot.
-    fn make_walk(&self, points: Points<'_>) -> Option<Joint> {
+    fn make_walk(&self, points: Points<'_>, run: Run<'_>) -> Option<Joint> {
         let whole = self.points.n_columns() >= WORTH_STEPS && self.far_enough_for_steps(points);
-        let unions = groups(self.t()).map(|group| Union::new(&self.points, self.members(group), self.psi, whole));
+        let unions = groups(self.t()).map(|group| Union::new(&self.points, self.members(group), self.psi, whole, run));
         let unions: Vec<Union> = unions.collect::<Option<_>>()?;
         let (mut cost, mut cost_alone) = (0.0, 0.0);
         for union in &unions {
-            let [many, alone] = union.costs(self.typical(points), &self.points);
+            let [many, alone] = union.costs(self.typical(points), &self.points, run);
             cost += many;
             cost_alone += alone;
         }

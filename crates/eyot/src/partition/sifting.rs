@@ -4,11 +4,12 @@
 //! Equal rows are merged, so that copies are no ties.
 
 use super::frame::Frame;
-use super::union::{Memberships, arrange, distinct_values};
+use super::union::{Memberships, PART, arrange, distinct_values};
 use crate::backend::{
     self, Batch, Finds, Path, Proposal, REACH, Rivals, Rounding, SETS, Sieve, SievePoints, best, round_row,
 };
 use crate::data::{Points, PointsBuf, Row};
+use crate::parallel::Run;
 
 /// Directions that are tried before all columns.
 const DIRECTIONS: usize = 95;
@@ -48,7 +49,7 @@ impl Sifting {
 
     /// The centres of partitionings of ψ members each, given as rows of `points`; along `directions` if so, else in all
     /// columns.
-    fn new(points: &PointsBuf, members: &[u32], psi: usize, directions: usize) -> Option<Self> {
+    fn new(points: &PointsBuf, members: &[u32], psi: usize, directions: usize, run: Run<'_>) -> Option<Self> {
         let (t, d) = (members.len() / psi, points.n_columns());
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
         if d > MOST_COLUMNS {
@@ -59,21 +60,30 @@ impl Sifting {
         if directions > 0 && frame.share_along(points) < WORTH_TURNING {
             return None;
         }
-        let in_order = order_along(&frame, distinct.iter().map(|&row| points.row(row as usize)));
+        let in_order = order_along(&frame, distinct.len(), |at| points.row(distinct[at] as usize), run);
         let distinct: Vec<u32> = in_order.into_iter().map(|at| distinct[at as usize]).collect();
         let mut place = vec![0u32; points.n_rows()];
         distinct.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at as u32);
 
         let (k, n, steps) = (frame.k, distinct.len(), REACH / frame.longest);
         let pairs = Rounding::new(k, d, 1.0, steps).pairs();
-        let (mut coordinates, mut fine) = (vec![0.0f32; n * k], vec![0; n * pairs]);
-        let mut x = vec![0.0; d];
-        let mut fine_residual = 0.0f64;
-        for (&row, (y, fine)) in distinct.iter().zip(coordinates.chunks_exact_mut(k).zip(fine.chunks_exact_mut(pairs)))
-        {
-            let length = frame.moved(points.row(row as usize), &mut x);
-            frame.coordinates(&x, length, y);
-            fine_residual = fine_residual.max(round_row(&x, steps, fine));
+        let placed = |part: usize| {
+            let rows = distinct.chunks(PART).nth(part).unwrap_or_default();
+            let (mut coordinates, mut fine) = (vec![0.0f32; rows.len() * k], vec![0; rows.len() * pairs]);
+            let (mut x, mut residual) = (vec![0.0; d], 0.0f64);
+            let room = coordinates.chunks_exact_mut(k).zip(fine.chunks_exact_mut(pairs));
+            for (&row, (y, fine)) in rows.iter().zip(room) {
+                let length = frame.moved(points.row(row as usize), &mut x);
+                frame.coordinates(&x, length, y);
+                residual = residual.max(round_row(&x, steps, fine));
+            }
+            Ok((coordinates, fine, residual))
+        };
+        let (mut coordinates, mut fine, mut fine_residual) = (Vec::new(), Vec::new(), 0.0f64);
+        for (y, of_part, residual) in run.map("index", n.div_ceil(PART), placed).ok()? {
+            coordinates.extend(y);
+            fine.extend(of_part);
+            fine_residual = fine_residual.max(residual);
         }
         let widest = coordinates.iter().fold(0.0f32, |widest, y| widest.max(y.abs()));
         let rounding = Rounding::new(k, d, f64::from(widest), steps);
@@ -91,14 +101,20 @@ impl Sifting {
 
     /// The sieve that some rows show to be faster, and about how many nanoseconds it takes for a row. It counts and does
     /// not time, so that the same data always goes the same way.
-    pub(crate) fn fastest(points: &PointsBuf, members: &[u32], psi: usize, rows: Points<'_>) -> Option<(Self, f64)> {
+    pub(crate) fn fastest(
+        points: &PointsBuf,
+        members: &[u32],
+        psi: usize,
+        rows: Points<'_>,
+        run: Run<'_>,
+    ) -> Option<(Self, f64)> {
         let mut fastest: Option<(Self, f64)> = None;
         let d = points.n_columns();
         for directions in [DIRECTIONS, 0] {
             if directions >= d || fastest.as_ref().is_some_and(|(sifting, cost)| weighing(sifting.n, d) > *cost) {
                 continue;
             }
-            let Some(sifting) = Self::new(points, members, psi, directions) else { continue };
+            let Some(sifting) = Self::new(points, members, psi, directions, run) else { continue };
             let cost = sifting.cost(rows);
             if fastest.as_ref().is_none_or(|(_, least)| cost < *least) {
                 fastest = Some((sifting, cost));
@@ -143,7 +159,7 @@ impl Sifting {
         let mut batch = Batch::new(&self.sieve, points.n_rows());
         let mut room = Room::new(self.t);
         let (mut unserved, mut rows) = (Vec::new(), Vec::new());
-        let order = order_along(&self.frame, points.rows());
+        let order = order_along(&self.frame, points.n_rows(), |at| points.row(at), Run::single());
         for (number, &at) in order.iter().enumerate() {
             let at = at as usize;
             let length = self.frame.moved(points.row(at), &mut x);
@@ -216,21 +232,20 @@ impl Sifting {
 
 /// Rows in an order in which neighbours are near each other: they have much the same candidates, which then are at hand.
 /// Without directions there is little to order by.
-fn order_along<'a>(frame: &Frame, rows: impl Iterator<Item = Row<'a>>) -> Vec<u32> {
+fn order_along<'a>(frame: &Frame, n: usize, row: impl Fn(usize) -> Row<'a> + Sync, run: Run<'_>) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n as u32).collect();
     let k = ORDERED_BY.min(frame.directions.len() / frame.d);
-    let mut x = vec![0.0; frame.d];
-    let mut coordinates = Vec::new();
-    let mut n = 0;
-    for row in rows {
-        n += 1;
-        if k > 0 {
-            frame.moved(row, &mut x);
-            coordinates.extend(frame.along(&x).take(k).map(|along| along as f32));
+    let mut coordinates = vec![0.0f32; n * k];
+    let along = |part: usize, out: &mut [f32]| {
+        let mut x = vec![0.0; frame.d];
+        for (at, out) in out.chunks_exact_mut(k).enumerate() {
+            frame.moved(row(part * PART + at), &mut x);
+            out.iter_mut().zip(frame.along(&x)).for_each(|(slot, along)| *slot = along as f32);
         }
-    }
-    let mut order: Vec<u32> = (0..n).collect();
-    if k > 0 {
-        arrange(&mut order, &coordinates, k);
+        Ok(())
+    };
+    if k > 0 && run.chunks_mut("index", &mut coordinates, PART * k, along).is_ok() {
+        arrange(&mut order, &coordinates, k, run.n_threads());
     }
     order
 }
@@ -278,7 +293,9 @@ mod tests {
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
                 let far = PointsBuf::from_dense((0..3 * d).map(|at| 1e200 * (at as f64 - 1.0)).collect(), d).unwrap();
                 for (directions, asked) in [(0, &points), (d / 2 + 1, &points), (0, &far)] {
-                    let Some(sifting) = Sifting::new(&points, &members, psi, directions) else { continue };
+                    let Some(sifting) = Sifting::new(&points, &members, psi, directions, Run::threads(2)) else {
+                        continue;
+                    };
                     for path in backend::available() {
                         let (mut seen, mut sure) = (0, 0);
                         let unserved = sifting.nearest(asked.as_points(), path, |row, i, proposal, named| {

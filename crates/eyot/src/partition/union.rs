@@ -6,24 +6,28 @@
 //! much narrower than the data. Distances to points are always measured in all columns, first in `f32`, and in the
 //! canonical form where `f32` cannot tell.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::frame::{FAR, Frame};
 use crate::backend::{self, Leaves, Party, Path, REACH, SETS, Tree, Walker, Winner, pairs_for};
 use crate::data::{Points, PointsBuf, Row};
+use crate::parallel::Run;
 
 /// Rows that walk together.
 const PARTY: usize = 8;
 
-/// Rows that are brought into the order of their leaves together.
-pub(crate) const TOGETHER: usize = 4096;
+/// Points of an index that are prepared together.
+pub(super) const PART: usize = 4096;
 
-/// A walk is tried on so many groups of rows, from so many places.
-const PILOT_CHUNKS: usize = 8;
+/// Rows that are brought into the order of their leaves together.
+pub(crate) const TOGETHER: usize = 1 << 14;
+
+/// A walk is tried on so many groups of rows, from so many places, of so many rows each.
 const PILOT_GROUPS: usize = 64;
+const PILOT_CHUNKS: usize = 8;
+const PILOT_TOGETHER: usize = 4096;
 /// Rows that the pilot brings into order at the most.
-pub(crate) const PILOT_ORDERED: usize = PILOT_CHUNKS * TOGETHER;
+pub(crate) const PILOT_ORDERED: usize = PILOT_CHUNKS * PILOT_TOGETHER;
 
 /// What a byte costs that comes from far away, in nanoseconds, where the points are more than so many bytes.
 const FAR_AWAY: [(usize, f64); 2] = [(16 << 20, 0.05), (1 << 20, 0.02)];
@@ -129,42 +133,49 @@ impl Union {
     }
 
     /// The centres of partitionings of ψ members each, given as rows of `points`; in whole steps if `whole`.
-    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool) -> Option<Self> {
+    pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool, run: Run<'_>) -> Option<Self> {
         let t = members.len() / psi;
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
         let (same, distinct) = distinct_values(points, members);
         let frame = Frame::new(points, directions_for(points.n_columns()))?;
         let (d, k, n) = (frame.d, frame.k, distinct.len());
         let mut coordinates = vec![0.0; n * k];
-        let mut x = vec![0.0; d];
-        for (&row, out) in distinct.iter().zip(coordinates.chunks_exact_mut(k)) {
-            let length = frame.moved(points.row(row as usize), &mut x);
-            frame.coordinates(&x, length, out);
-        }
+        let coordinates_of = |part: usize, out: &mut [f32]| {
+            let mut x = vec![0.0; d];
+            for (&row, out) in distinct[part * PART..].iter().zip(out.chunks_exact_mut(k)) {
+                let length = frame.moved(points.row(row as usize), &mut x);
+                frame.coordinates(&x, length, out);
+            }
+            Ok(())
+        };
+        run.chunks_mut("index", &mut coordinates, PART * k, coordinates_of).ok()?;
         let mut order: Vec<u32> = (0..n as u32).collect();
-        arrange(&mut order, &coordinates, k);
+        arrange(&mut order, &coordinates, k, run.n_threads());
         let mut place = vec![0u32; points.n_rows()];
         order.iter().enumerate().for_each(|(at, &point)| place[distinct[point as usize] as usize] = at as u32);
 
         let steps = whole.then_some(REACH / frame.longest);
-        let mut placed = Columns::new(n, d, steps.is_some());
-        let mut placed_coordinates = Vec::with_capacity(n * k);
-        let mut rows = Vec::with_capacity(n);
-        let mut residual = 0.0f64;
-        for (at, &point) in order.iter().enumerate() {
-            let row = distinct[point as usize];
-            frame.moved(points.row(row as usize), &mut x);
-            residual = residual.max(placed.place(at, &x, steps));
-            placed_coordinates.extend_from_slice(&coordinates[point as usize * k..][..k]);
-            rows.push(row);
-        }
-        let leaves = match (&placed, steps) {
-            (Columns::Whole { values, pairs }, Some(steps)) => Leaves::whole(values, d, *pairs, steps, residual),
-            (Columns::Narrow { values, .. }, _) => Leaves::narrow(values, d),
-            _ => unreachable!("whole columns have steps"),
+        let rows: Vec<u32> = order.iter().map(|&point| distinct[point as usize]).collect();
+        let leaves_of = |part: usize| {
+            let rows = rows.chunks(PART).nth(part).unwrap_or_default();
+            let mut x = vec![0.0; d];
+            let mut columns = Columns::new(rows.len(), d, steps.is_some());
+            let mut residual = 0.0f64;
+            for (at, &row) in rows.iter().enumerate() {
+                frame.moved(points.row(row as usize), &mut x);
+                residual = residual.max(columns.place(at, &x, steps));
+            }
+            Ok(match (&columns, steps) {
+                (Columns::Whole { values, pairs }, Some(steps)) => Leaves::whole(values, d, *pairs, steps, residual),
+                (Columns::Narrow { values, .. }, _) => Leaves::narrow(values, d),
+                _ => unreachable!("whole columns have steps"),
+            })
         };
+        let leaves = run.map("index", n.div_ceil(PART), leaves_of).ok()?.into_iter().reduce(Leaves::and)?;
+        let placed: Vec<f32> =
+            order.iter().flat_map(|&point| &coordinates[point as usize * k..][..k]).copied().collect();
         let memberships = Memberships::new(n, members, psi, |row| place[same[row as usize] as usize] as usize);
-        let tree = Tree::new(leaves, &placed_coordinates, k, memberships.all());
+        let tree = Tree::new(leaves, &placed, k, memberships.all());
         Some(Self { frame, tree, steps, rows, memberships, t })
     }
 
@@ -252,20 +263,25 @@ impl Union {
 
     /// About how many nanoseconds a row takes when many walk, and when it walks alone, from what some rows meet on their
     /// way. It counts and does not time, so that the same data always goes the same way.
-    pub(crate) fn costs(&self, points: Points<'_>, centres: &PointsBuf) -> [f64; 2] {
+    pub(crate) fn costs(&self, points: Points<'_>, centres: &PointsBuf, run: Run<'_>) -> [f64; 2] {
         let path = backend::best();
         let n = points.n_rows();
-        let chunks = n.div_ceil(TOGETHER).min(PILOT_CHUNKS);
-        let (mut many, mut alone) = (Met::default(), Met::default());
-        for chunk in 0..chunks {
+        let chunks = n.div_ceil(PILOT_TOGETHER).min(PILOT_CHUNKS);
+        let pilot = |chunk: usize| {
             // Whole chunks are brought into order, so that the few groups that walk are those of the real thing.
-            let first = (n - TOGETHER.min(n)) * chunk / chunks.max(2).saturating_sub(1);
-            let walkers = self.walkers(points.slice(first..n.min(first + TOGETHER)), path);
+            let first = (n - PILOT_TOGETHER.min(n)) * chunk / chunks.max(2).saturating_sub(1);
+            let walkers = self.walkers(points.slice(first..n.min(first + PILOT_TOGETHER)), path);
             // Neighbours, since groups show the way to those that come after.
             let (groups, few) = (walkers.order.len().div_ceil(PARTY), PILOT_GROUPS.div_ceil(chunks));
             let picked = || walkers.order.chunks(PARTY).skip(groups.saturating_sub(few) / 2).take(few);
-            many.add(&self.walk::<PARTY>(&walkers, picked(), centres, path, false, |_, _, _| ()));
-            alone.add(&self.walk::<1>(&walkers, picked().map(|group| &group[..1]), centres, path, false, |_, _, _| ()));
+            let many = self.walk::<PARTY>(&walkers, picked(), centres, path, false, |_, _, _| ());
+            let singles = picked().map(|group| &group[..1]);
+            Ok((many, self.walk::<1>(&walkers, singles, centres, path, false, |_, _, _| ())))
+        };
+        let (mut many, mut alone) = (Met::default(), Met::default());
+        for met in run.map("pilot", chunks, pilot).into_iter().flatten() {
+            many.add(&met.0);
+            alone.add(&met.1);
         }
         let (d, k) = (self.frame.d as f64, self.frame.k as f64);
         let prepare = 2.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.3 * d * k };
@@ -390,42 +406,48 @@ struct Settle {
 /// The rows that are members of some partitioning, copies merged, ascending; before them what [`same_values`] says.
 pub(super) fn distinct_values(points: &PointsBuf, members: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let same = same_values(points);
-    let mut distinct: Vec<u32> = members.iter().map(|&row| same[row as usize]).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
+    let mut wanted = vec![false; points.n_rows()];
+    for &row in members {
+        wanted[same[row as usize] as usize] = true;
+    }
+    let distinct = (0..points.n_rows() as u32).filter(|&row| wanted[row as usize]).collect();
     (same, distinct)
 }
 
 /// For every row the first row of the same values; −0 and 0 count as one.
 pub(super) fn same_values(points: &PointsBuf) -> Vec<u32> {
-    let mut first: HashMap<u64, Vec<u32>> = HashMap::new();
+    const FREE: u32 = u32::MAX;
     let equal = |a: Row<'_>, b: Row<'_>| {
         let mut equal = true;
         a.pairs(b, |a, b| equal &= a == b);
         equal
     };
-    points
-        .as_points()
-        .rows()
-        .enumerate()
-        .map(|(at, row)| {
-            let mut hash = 0u64;
-            for (column, value) in row.nonzeros().filter(|&(_, value)| value != 0.0) {
-                hash = (hash ^ value.to_bits() ^ column as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    // First rows by their hashes, each in the first free place from there on.
+    let mut firsts = vec![(0u64, FREE); (2 * points.n_rows()).next_power_of_two()];
+    let mask = firsts.len() - 1;
+    let first_of = |(at, row): (usize, Row<'_>)| {
+        let mut hash = 0u64;
+        for (column, value) in row.nonzeros().filter(|&(_, value)| value != 0.0) {
+            hash = (hash ^ value.to_bits() ^ column as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        }
+        let mut place = (hash >> 32) as usize & mask;
+        loop {
+            match firsts[place] {
+                (_, FREE) => {
+                    firsts[place] = (hash, at as u32);
+                    return at as u32;
+                }
+                (known, first) if known == hash && equal(points.row(first as usize), row) => return first,
+                _ => place = (place + 1) & mask,
             }
-            let alike = first.entry(hash).or_default();
-            let found = alike.iter().copied().find(|&other| equal(points.row(other as usize), row));
-            found.unwrap_or_else(|| {
-                alike.push(at as u32);
-                at as u32
-            })
-        })
-        .collect()
+        }
+    };
+    points.as_points().rows().enumerate().map(first_of).collect()
 }
 
 /// Orders points so that every run of 16, 256, 4096 … is one subtree: cut across the direction of the largest
-/// variance, at a multiple of the largest such run.
-pub(super) fn arrange(points: &mut [u32], coordinates: &[f32], k: usize) {
+/// variance, at a multiple of the largest such run. The order does not depend on the number of threads.
+pub(super) fn arrange(points: &mut [u32], coordinates: &[f32], k: usize, threads: usize) {
     const WIDE: usize = 16;
     if points.len() <= WIDE {
         return;
@@ -439,8 +461,15 @@ pub(super) fn arrange(points: &mut [u32], coordinates: &[f32], k: usize) {
     let value = |point: u32| coordinates[point as usize * k + column];
     points.select_nth_unstable_by(cut, |&a, &b| value(a).total_cmp(&value(b)).then(a.cmp(&b)));
     let (left, right) = points.split_at_mut(cut);
-    arrange(left, coordinates, k);
-    arrange(right, coordinates, k);
+    if threads < 2 || left.len() < PART {
+        arrange(left, coordinates, k, 1);
+        arrange(right, coordinates, k, 1);
+        return;
+    }
+    std::thread::scope(|scope| {
+        scope.spawn(|| arrange(left, coordinates, k, threads / 2));
+        arrange(right, coordinates, k, threads - threads / 2);
+    });
 }
 
 /// The coordinate of the largest variance, from a thousand of the points.
@@ -526,7 +555,7 @@ pub(super) mod tests {
                 let mut rng = rng_of(6, Component::Synthetic, (kind * n) as u64);
                 let members: Vec<u32> = (0..t * psi).map(|_| rng.below(n * 2 / 3) as u32).collect();
                 for whole in [false, true] {
-                    let Some(union) = Union::new(&points, &members, psi, whole) else { continue };
+                    let Some(union) = Union::new(&points, &members, psi, whole, Run::threads(d % 3)) else { continue };
                     // All rows, of which a third is in no sample; and a few in f32 and far away.
                     let mut narrow = PointsBuf::dense_f32(d);
                     points.as_points().rows().take(20).for_each(|row| narrow.push(row));
@@ -621,7 +650,7 @@ pub(super) mod tests {
     fn every_run_of_sixteen_is_filled_but_the_last() {
         let points = awkward(1, 1000, 5);
         let members: Vec<u32> = (0..1000).collect();
-        let union = Union::new(&points, &members, 1000, false).unwrap();
+        let union = Union::new(&points, &members, 1000, false, Run::single()).unwrap();
         let mut rows = union.rows.clone();
         rows.sort_unstable();
         assert_eq!(rows, members);

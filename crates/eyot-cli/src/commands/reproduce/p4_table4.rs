@@ -89,8 +89,11 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         }
         all.push(means);
     }
+    if all.is_empty() {
+        return Ok(());
+    }
     let ahead = |a: usize, b: usize| all.iter().filter(|means| means[a] > means[b]).count();
-    let mean = |at: usize| all.iter().map(|means| means[at]).sum::<f64>() / all.len().max(1) as f64;
+    let mean = |at: usize| all.iter().map(|means| means[at]).sum::<f64>() / all.len() as f64;
     let n = all.len();
     lab.note(format!(
         "isk with the text distance is ahead of isk with the Euclidean distance on {} and of mi-kernel on {} of {n} sets; \
