@@ -79,6 +79,18 @@ impl<'a> Run<'a> {
         Ok(results.into_iter().map(|result| result.expect("every chunk has run")).collect())
     }
 
+    /// Both results, side by side if there is a second thread.
+    pub(crate) fn both<A, B: Send>(&self, a: impl FnOnce() -> A, b: impl FnOnce() -> B + Send) -> (A, B) {
+        if self.threads == 1 {
+            return (a(), b());
+        }
+        thread::scope(|scope| {
+            let other = scope.spawn(b);
+            let own = a();
+            (own, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
+    }
+
     /// The length of chunks of `n` items, at most `most`, that keeps all threads equally busy.
     pub(crate) fn evenly(&self, n: usize, most: usize) -> usize {
         let chunks = n.div_ceil(most).next_multiple_of(self.threads);
@@ -145,6 +157,13 @@ mod tests {
         for threads in [1, 2, 5] {
             let squares = Run::threads(threads).map("test", 100, |i| Ok(i * i)).unwrap();
             assert!(squares.iter().enumerate().all(|(i, &square)| square == i * i));
+        }
+    }
+
+    #[test]
+    fn two_results_come_in_order_on_any_number_of_threads() {
+        for threads in [1, 2] {
+            assert_eq!(Run::threads(threads).both(|| 1, || "two"), (1, "two"));
         }
     }
 

@@ -156,9 +156,11 @@ impl Checked<IsolationMapParams> {
         let mut sampler = self.sampler();
         sampler.offer(0, points.n_rows() as u64, run)?;
         let samples = sampler.finish();
-        let mut rows: Vec<u64> = samples.concat();
-        rows.sort_unstable();
-        rows.dedup();
+        let mut wanted = vec![false; points.n_rows()];
+        for &row in samples.iter().flatten() {
+            wanted[row as usize] = true;
+        }
+        let rows: Vec<u64> = (0..points.n_rows() as u64).filter(|&row| wanted[row as usize]).collect();
         let mut kept = PointsBuf::like(&points);
         for &row in &rows {
             kept.push(points.row(row as usize));
@@ -192,11 +194,14 @@ impl Checked<IsolationMapParams> {
         if psi < 2 && self.partition == Partition::Sphere {
             return Err(Error::Data("hyperspheres need at least two rows, but there is one".into()));
         }
-        let mut members = Vec::with_capacity(samples.len() * psi);
-        for row in samples.iter().flatten() {
-            let at = rows.binary_search(row);
-            members.push(at.map_err(|_| Error::Data(format!("sampled row {row} is not among the rows")))? as u32);
-        }
+        let members = Run::threads(run.n_threads()).map("sample", samples.len(), |i| {
+            let at = |row| match rows.binary_search(row) {
+                Ok(at) => Ok(at as u32),
+                Err(_) => Err(Error::Data(format!("sampled row {row} is not among the rows"))),
+            };
+            samples[i].iter().map(at).collect::<Result<Vec<u32>>>()
+        })?;
+        let members = members.concat();
         let cells = self.cells(points, members, psi, extent, run)?;
         Ok(IsolationMap { params: (**self).clone(), psi, cells })
     }

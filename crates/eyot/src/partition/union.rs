@@ -20,7 +20,7 @@ const PARTY: usize = 8;
 pub(super) const PART: usize = 4096;
 
 /// Rows that are brought into the order of their leaves together.
-pub(crate) const TOGETHER: usize = 1 << 14;
+pub(crate) const TOGETHER: usize = 1 << 13;
 
 /// A walk is tried on so many groups of rows, from so many places, of so many rows each.
 const PILOT_GROUPS: usize = 64;
@@ -136,8 +136,9 @@ impl Union {
     pub(crate) fn new(points: &PointsBuf, members: &[u32], psi: usize, whole: bool, run: Run<'_>) -> Option<Self> {
         let t = members.len() / psi;
         debug_assert!(t <= SETS, "a mask has a bit for every partitioning");
-        let (same, distinct) = distinct_values(points, members);
-        let frame = Frame::new(points, directions_for(points.n_columns()))?;
+        let frame = || Frame::new(points, directions_for(points.n_columns()));
+        let (frame, (same, distinct)) = run.both(frame, || distinct_values(points, members));
+        let frame = frame?;
         let (d, k, n) = (frame.d, frame.k, distinct.len());
         let mut coordinates = vec![0.0; n * k];
         let coordinates_of = |part: usize, out: &mut [f32]| {
@@ -172,9 +173,15 @@ impl Union {
             })
         };
         let leaves = run.map("index", n.div_ceil(PART), leaves_of).ok()?.into_iter().reduce(Leaves::and)?;
-        let placed: Vec<f32> =
-            order.iter().flat_map(|&point| &coordinates[point as usize * k..][..k]).copied().collect();
-        let memberships = Memberships::new(n, members, psi, |row| place[same[row as usize] as usize] as usize);
+        let placed = || {
+            let mut placed = Vec::with_capacity(n * k);
+            for &point in &order {
+                placed.extend_from_slice(&coordinates[point as usize * k..][..k]);
+            }
+            placed
+        };
+        let place = |row: u32| place[same[row as usize] as usize] as usize;
+        let (placed, memberships) = run.both(placed, || Memberships::new(n, members, psi, place));
         let tree = Tree::new(leaves, &placed, k, memberships.all());
         Some(Self { frame, tree, steps, rows, memberships, t })
     }
