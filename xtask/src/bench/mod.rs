@@ -17,16 +17,19 @@ use self::rows::{ROWS, Sizes};
 use self::run::Bench;
 use crate::{say, step};
 
-const USAGE: &str = "usage: cargo xtask bench [ROW..] [--data DIR] [--small] [--report]";
+const USAGE: &str = "usage: cargo xtask bench [ROW..] [--data DIR] [--alone] [--small] [--report]";
 
 /// Runs the rows asked for, or all of them, and writes the report. `--small` only shows that everything works: tiny
-/// sizes, results under target/. `--report` measures nothing and writes the report anew.
+/// sizes, results under target/. `--alone` leaves the other programs out, which on real data take hours. `--report`
+/// measures nothing and writes the report anew.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
-    let (mut wanted, mut data, mut small, mut report) = (Vec::new(), None, false, false);
+    let (mut wanted, mut data) = (Vec::new(), None);
+    let (mut alone, mut small, mut report) = (false, false, false);
     let mut arguments = arguments.iter().map(String::as_str);
     while let Some(argument) = arguments.next() {
         match argument {
             "--data" => data = Some(PathBuf::from(arguments.next().context(USAGE)?).canonicalize()?),
+            "--alone" => alone = true,
             "--small" => small = true,
             "--report" => report = true,
             row if ROWS.iter().any(|(name, _)| *name == row) => wanted.push(row),
@@ -39,8 +42,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<()> {
     let (mut results, mut failures) = (Results::open(&file)?, Vec::new());
     step("cargo", &["build", "--release", "--package", "eyot-cli", "--package", "eyot-bench"], &[])?;
     if !report {
-        let bench = Bench::new(root, data, if small { Sizes::SMALL } else { Sizes::FULL })?;
-        results.machine = machine::facts(&bench)?;
+        let bench = Bench::new(root, data, if small { Sizes::SMALL } else { Sizes::FULL }, alone)?;
+        results.measured_on(machine::facts(&bench)?, &wanted);
         for (name, row) in ROWS {
             if wanted.is_empty() || wanted.contains(&name) {
                 let start = Instant::now();

@@ -55,6 +55,13 @@ pub(super) fn markdown(results: &Results) -> String {
             text("python"),
             packages.join(", ")
         );
+        for (row, processor) in machine["elsewhere"].as_object().into_iter().flatten() {
+            let _ = writeln!(
+                page,
+                "The row `{row}` was measured on another machine: {}.\n",
+                processor.as_str().unwrap_or("?")
+            );
+        }
     }
     page.push_str("## Asked and measured\n\n| work | against | asked | measured | met |\n|---|---|---|---|---|\n");
     for Line { work, against, asked, measured, met } in summary(results) {
@@ -477,7 +484,8 @@ fn real(results: &Results) -> String {
         "## Real data\n\n`cargo xtask bench real --data DIR`: Voronoi maps of all rows at ψ = 4096, t = 100, sampling and \
          making the search included. Paper seconds are those of *Isolation Kernel for \
          online kernel learning*, Table 6 (whose times contain the learning, a small part, and whose ψ is one of 4 to 4096). The other \
-         programs have one thread, the column ψ = 256 too; \"growth\" is one thread at ψ = 4096 over ψ = 256.\n\n",
+         programs have one thread, the column ψ = 256 too; \"growth\" is one thread at ψ = 4096 over ψ = 256. With `--alone` \
+         the other programs, which take hours, are left out.\n\n",
     );
     if results.cells("real").is_empty() {
         return text + "Not measured yet.\n\n";

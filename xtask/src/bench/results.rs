@@ -23,6 +23,25 @@ impl Results {
         Ok(Self { machine: all["machine"].clone(), lines })
     }
 
+    /// Takes note of the machine on which these rows are measured anew, or all if none is named. The machine of the page
+    /// stays what it is if others of its rows do; those measured on another processor are named.
+    pub(super) fn measured_on(&mut self, mut facts: Value, rows: &[&str]) {
+        let mut elsewhere = self.machine["elsewhere"].as_object().cloned().unwrap_or_default();
+        let same = self.machine.is_null() || self.machine["processor"] == facts["processor"];
+        for &row in rows {
+            elsewhere.remove(row);
+            if !same {
+                elsewhere.insert(row.to_owned(), facts["processor"].clone());
+            }
+        }
+        if same || rows.is_empty() {
+            self.machine = facts.take();
+        }
+        if !rows.is_empty() && !elsewhere.is_empty() {
+            self.machine["elsewhere"] = elsewhere.into();
+        }
+    }
+
     /// One result per line, so that differences can be read.
     pub(super) fn save(&self, file: &Path) -> Result<()> {
         let lines: Vec<String> = self.lines.iter().map(|line| format!("  {line}")).collect();
@@ -87,6 +106,18 @@ pub(super) fn failure(cell: &str, who: &str, error: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_of_another_processor_are_named_until_they_are_measured_again() {
+        let facts = |name: &str| json!({ "processor": name });
+        let mut results = Results { machine: Value::Null, lines: Vec::new() };
+        results.measured_on(facts("a"), &[]);
+        results.measured_on(facts("b"), &["map", "real"]);
+        results.measured_on(facts("a"), &["map"]);
+        assert_eq!(results.machine, json!({ "processor": "a", "elsewhere": { "real": "b" } }));
+        results.measured_on(facts("b"), &[]);
+        assert_eq!(results.machine, facts("b"));
+    }
 
     #[test]
     fn a_row_measured_anew_replaces_itself_and_nothing_else() {

@@ -51,16 +51,18 @@ pub(super) struct Bench {
     /// Real data, if given.
     pub(super) data: Option<PathBuf>,
     pub(super) sizes: Sizes,
+    /// Only our own program runs.
+    alone: bool,
     folder: PathBuf,
 }
 
 impl Bench {
-    pub(super) fn new(root: &Path, data: Option<PathBuf>, sizes: Sizes) -> Result<Self> {
+    pub(super) fn new(root: &Path, data: Option<PathBuf>, sizes: Sizes, alone: bool) -> Result<Self> {
         let (python, missing) = peers(root, "bench-peers", &PACKAGES)?;
         let folder = root.join("target/bench/data");
         fs::create_dir_all(&folder)?;
         let python = python.to_string_lossy().into_owned();
-        Ok(Self { root: root.to_owned(), python, missing, data, sizes, folder })
+        Ok(Self { root: root.to_owned(), python, missing, data, sizes, alone, folder })
     }
 
     /// What our program must know of a piece of work.
@@ -104,6 +106,9 @@ impl Bench {
 
     /// Another program; every one of these cells gets a result or its message.
     pub(super) fn theirs(&self, results: &mut Results, row: &str, cells: &[String], peer: &Peer, limit: u64) {
+        if self.alone {
+            return;
+        }
         let outcome = self.run_peer(peer, cells, limit);
         let (lines, message) = match outcome {
             Ok((lines, Ok(()))) => (lines, "printed nothing for this".to_owned()),

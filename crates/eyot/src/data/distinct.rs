@@ -10,8 +10,8 @@ use super::{Points, PointsBuf, Row};
 const FEWEST: usize = 1024;
 /// Wider rows seldom repeat, and copies of them are large.
 const WIDEST: usize = 64;
-/// Rows after which a look that finds too few repeats is given up.
-const TRIED: usize = 1 << 16;
+/// Rows after which a look is given up that has found less than one repeat in so many: the more rows, the more repeat.
+const TRIED: [(usize, usize); 2] = [(1 << 13, 256), (1 << 16, SHARE)];
 /// One row in so many must repeat.
 const SHARE: usize = 8;
 
@@ -32,7 +32,7 @@ impl Distinct {
         let mut of_row = Vec::with_capacity(n);
         let mut known: HashMap<u64, u32, BuildHasherDefault<Taken>> = HashMap::default();
         for (i, row) in points.rows().enumerate() {
-            if i == TRIED && rows.n_rows() > TRIED - TRIED / SHARE {
+            if TRIED.iter().any(|&(tried, share)| i == tried && rows.n_rows() > tried - tried / share) {
                 return None;
             }
             let next = rows.n_rows() as u32;

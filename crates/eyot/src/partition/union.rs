@@ -25,7 +25,7 @@ pub(crate) const TOGETHER: usize = 1 << 13;
 /// A walk is tried on so many groups of rows, from so many places, of so many rows each.
 const PILOT_GROUPS: usize = 64;
 const PILOT_CHUNKS: usize = 8;
-const PILOT_TOGETHER: usize = 4096;
+const PILOT_TOGETHER: usize = 2048;
 /// Rows that the pilot brings into order at the most.
 pub(crate) const PILOT_ORDERED: usize = PILOT_CHUNKS * PILOT_TOGETHER;
 
