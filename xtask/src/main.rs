@@ -25,7 +25,7 @@ usage: cargo xtask COMMAND
   wheel       wheel and source distribution of the Python package, into target/wheels
   bless       rewrites golden and snapshot files after an intended change; review the diff
   instructions [--record]: instruction counts of fixed workloads beside the recorded ones (needs valgrind)
-  bench       [ROW..] [--data DIR] [--small] [--report]: ours beside other programs, into docs/benchmarks.md
+  bench       [ROW..] [--data DIR] [--alone] [--small] [--report]: ours beside other programs, into docs/benchmarks.md
   detectors   DATA [SET,..]: scikit-learn, PyOD and isotree beside ours, on the files of DATA/anomaly";
 
 fn main() -> Result<()> {
