@@ -428,7 +428,8 @@ fn side_by_side(boxes: &[[f32; 2]], k: usize) -> Vec<f32> {
 }
 
 dispatch_whole! {
-    /// Lets the party walk for `sets` sets: every point that could be the nearest member of a set is among the hits.
+    /// Lets the party walk for `sets` sets: every point that could be the nearest member of a set is
+    /// its best or among its rivals.
     pub(crate) fn walk = walk_on<const R: usize>(tree: &Tree, sets: usize, party: &mut Party<R>)
 }
 
