@@ -147,6 +147,27 @@ impl BagClassifierParams {
         self.method.check()?;
         Ok(Checked::new(self))
     }
+
+    /// The same with everything that paper 4 does not call searched at one value: ε, γ and τ are left.
+    pub(super) fn searched(&self) -> Self {
+        let method = match self.method.clone() {
+            SetMethod::Isk(params) => {
+                let (map, svm) = (params.map.clone().psi(1), params.svm.clone().c(1.0));
+                SetMethod::Isk(params.map(map).power(1.0).svm(svm))
+            }
+            SetMethod::MiKernel(params) => SetMethod::MiKernel(params.clone().svm(params.svm.c(1.0))),
+            SetMethod::MiGraph(params) => SetMethod::MiGraph(params.clone().svm(params.svm.c(1.0))),
+            SetMethod::MiFv(params) => {
+                let svm = params.svm.clone().c(1.0);
+                SetMethod::MiFv(params.components(1).energy(1.0).svm(svm))
+            }
+            SetMethod::Cce(params) => SetMethod::Cce(params.clone().svm(params.svm.c(1.0))),
+            SetMethod::MiSvm(params) => SetMethod::MiSvm(params.clone().svm(params.svm.c(1.0))),
+            SetMethod::MiSvmBag(params) => SetMethod::MiSvmBag(params.clone().svm(params.svm.c(1.0))),
+            SetMethod::SimpleMi(params) => SetMethod::SimpleMi(params.clone().svm(params.svm.c(1.0))),
+        };
+        Self { scale: Scale::None, method }
+    }
 }
 
 impl Checked<BagClassifierParams> {

@@ -135,8 +135,7 @@ impl BagGrid {
         let chosen: Vec<BagClassifierParams> = if let Some(only) = self.only(sets) {
             vec![only; splits.len()]
         } else {
-            let inner = splits.iter().map(|split| self.splits(labels, &split.learned)).collect::<Result<Vec<_>>>()?;
-            let judged = self.judge(sets, labels, n_classes, &inner, run)?;
+            let judged = self.judge(sets, labels, n_classes, &self.inside(labels, splits)?, run)?;
             judged.iter().map(|judged| Ok(judged[clearest(judged)?].0.clone())).collect::<Result<_>>()?
         };
         let mut predicted: Vec<Option<Predicted>> = vec![None; splits.len()];
@@ -148,6 +147,47 @@ impl BagGrid {
             }
         }
         Ok(predicted.into_iter().map(|predicted| predicted.expect("every split is in a group")).collect())
+    }
+
+    /// For each value of what paper 4 calls searched, ε, γ and τ: its accuracy on every split, all else being chosen inside
+    /// the bags to learn from. What needs no labels is fitted on all bags, once.
+    pub(super) fn by_value(
+        &self,
+        sets: &Sets,
+        labels: &[u32],
+        n_classes: usize,
+        splits: &[Split],
+        run: Run<'_>,
+    ) -> Result<Vec<(BagClassifierParams, Vec<f64>)>> {
+        self.check()?;
+        let first = self.sharpness(sets.n_instances());
+        let second: Vec<_> = first.iter().flatten().flat_map(|member| self.weighting(member)).collect();
+        let candidates = [first, second].concat();
+        let values: Vec<BagClassifierParams> = candidates.iter().flatten().map(BagClassifierParams::searched).collect();
+        let of_values = groups(&values);
+        let inside = if of_values.len() == values.len() { vec![] } else { self.inside(labels, splits)? };
+        let all = [splits, &inside.concat()].concat();
+        let judged = self.evaluate(&candidates, sets, labels, n_classes, &all, run)?;
+        let mut table = Vec::with_capacity(of_values.len());
+        for (members, value) in of_values {
+            // Per split, the verdicts of the folds inside it are behind those of all splits.
+            let mut start = splits.len();
+            let mut accuracies = Vec::with_capacity(splits.len());
+            for split in 0..splits.len() {
+                let end = start + inside.get(split).map_or(0, Vec::len);
+                let of = |&member: &usize| (judged[member].0.clone(), judged[member].1[start..end].to_vec());
+                let best = members[clearest(&members.iter().map(of).collect::<Vec<Judged>>())?];
+                accuracies.push(judged[best].1[split].accuracy);
+                start = end;
+            }
+            table.push((value.clone(), accuracies));
+        }
+        Ok(table)
+    }
+
+    /// The folds inside the bags to learn from, split by split.
+    fn inside(&self, labels: &[u32], splits: &[Split]) -> Result<Vec<Vec<Split>>> {
+        splits.iter().map(|split| self.splits(labels, &split.learned)).collect()
     }
 
     /// The only candidate, if there is but one.
@@ -350,7 +390,7 @@ fn clearest(judged: &[Judged]) -> Result<usize> {
 mod tests {
     use super::*;
     use crate::sets::testing::blobs;
-    use crate::sets::{BagValidation, BagValidationParams};
+    use crate::sets::{BagValidation, BagValidationParams, CceParams, MiGraphParams};
 
     fn small(method: SetMethod) -> BagGrid {
         let mut grid = BagGrid::of(method);
@@ -413,6 +453,31 @@ mod tests {
             assert_eq!(seen, (0..40).collect::<Vec<_>>());
             assert_eq!(validation, run(Run::threads(2)));
         }
+    }
+
+    #[test]
+    fn a_value_has_the_accuracy_of_a_grid_that_holds_it_alone() {
+        let (sets, labels) = blobs(40, 5);
+        let accuracies = |grid: &BagGrid, run: Run<'_>| {
+            let table = BagValidation::by_hindsight(5, 0, grid, &sets, &labels, 2, run).unwrap();
+            table.entries.into_iter().map(|entry| entry.folds).collect::<Vec<_>>()
+        };
+        let alone = |grid: BagGrid| {
+            let params = BagValidationParams { n_folds: 5, seed: 0, transductive: true };
+            let validation = BagValidation::run(params, &grid, &sets, &labels, 2, Run::single()).unwrap();
+            validation.folds.iter().map(|fold| fold.accuracy).collect::<Vec<_>>()
+        };
+        let isk = small(isk());
+        let expected = [1.0, 0.7].map(|epsilon| alone(BagGrid { epsilons: vec![epsilon], ..isk.clone() }));
+        assert_eq!(accuracies(&isk, Run::single()), expected);
+        assert_eq!(accuracies(&isk, Run::threads(2)), expected);
+        let graph = BagGrid { scales: vec![Scale::None], ..small(SetMethod::MiGraph(MiGraphParams::default())) };
+        let expected = [(0.25, 0.5), (1.0, 0.5), (0.25, 2.0), (1.0, 2.0)]
+            .map(|(gamma, tau)| alone(BagGrid { gammas: vec![gamma], taus: vec![tau], ..graph.clone() }));
+        assert_eq!(accuracies(&graph, Run::single()), expected);
+        // Nothing of CCE is searched: one value, everything else chosen inside.
+        let cce = small(SetMethod::Cce(CceParams::default().clusters(vec![2, 4])));
+        assert_eq!(accuracies(&cce, Run::single()), [alone(cce)]);
     }
 
     #[test]

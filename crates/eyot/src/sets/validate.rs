@@ -8,7 +8,7 @@ use super::instances::Sets;
 use crate::error::{Error, Result};
 use crate::parallel::Run;
 use crate::score::Confusion;
-use crate::tune::stratified_folds;
+use crate::tune::{CvEntry, CvTable, stratified_folds};
 
 /// One fold held out.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +82,27 @@ impl BagValidation {
             folds.push(BagFold { bags: held, predicted, accuracy: part.accuracy(), chosen });
         }
         Ok(Self { folds, confusion })
+    }
+
+    /// Cross-validates every value of what paper 4 calls searched (ε, γ, τ) by itself, all else being chosen inside the
+    /// training bags; transductively. The best of them is chosen by the very folds that it is measured on, by hindsight,
+    /// so that its accuracy is too good. Entries have a single value of all that was chosen inside.
+    pub fn by_hindsight(
+        n_folds: usize,
+        seed: u64,
+        grid: &BagGrid,
+        sets: &Sets,
+        labels: &[u32],
+        n_classes: usize,
+        run: Run<'_>,
+    ) -> Result<CvTable<BagClassifierParams>> {
+        if labels.len() != sets.len() {
+            return Err(Error::Shape { what: "labels of bags", expected: sets.len(), got: labels.len() });
+        }
+        let all: Vec<usize> = (0..sets.len()).collect();
+        let splits = Split::all(&stratified_folds(labels, n_folds, seed)?, &all);
+        let values = grid.by_value(sets, labels, n_classes, &splits, run)?;
+        CvTable::of(values.into_iter().map(|(value, accuracies)| CvEntry::of(value, accuracies)).collect())
     }
 
     /// The mean accuracy over the folds.

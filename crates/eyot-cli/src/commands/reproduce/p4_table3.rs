@@ -3,7 +3,7 @@
 use eyot::{BagGrid, Distance, Scale};
 
 use super::lab::Lab;
-use super::p4::{Benchmark, accuracies, benchmark, by_hindsight, grid, method};
+use super::p4::{Benchmark, HINDSIGHT, accuracies, benchmark, by_hindsight, grid, method};
 use super::results::{Ours, Published};
 use super::{Experiment, Measure};
 
@@ -36,8 +36,8 @@ const RAISED: &str = "isk, raised";
 /// ISK whose cells are grown from the training bags only.
 const TRAINING: &str = "isk, training bags only";
 
-/// What comes after the name of a method whose parameters were chosen by the folds they are measured on.
-const HINDSIGHT: &str = ", by hindsight";
+/// Methods of which the paper names nothing that is searched.
+const NOT_SEARCHED: [&str; 2] = ["mifv", "cce"];
 
 /// SVMs on instances of these sets take hours where parameters are searched.
 const SLOW: [&str; 5] = ["musk2", "corel1000", "corel2000", "birds_brown_creeper", "birds_winter_wren"];
@@ -46,7 +46,7 @@ const SLOW: [&str; 5] = ["musk2", "corel1000", "corel2000", "birds_brown_creeper
 const LARGE: [&str; 2] = ["corel1000", "corel2000"];
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
-    let (mut rows, mut tuned_rows, mut hindsight) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut searched_rows, mut inside_rows, mut tuned_rows) = (Vec::new(), Vec::new(), Vec::new());
     if lab.quick() {
         lab.note("quick: musk2 and the corel sets, on which a search takes many minutes, are left out, and grids are coarser");
     }
@@ -55,76 +55,88 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             continue;
         }
         let Some(of) = benchmark(lab, set)? else { continue };
-        let mut row = Vec::new();
+        let (mut searched, mut inside) = (Vec::new(), Vec::new());
         for (name, (mean, error)) in METHODS.into_iter().zip(published) {
             let published = Published::from((mean / 100.0, error / 100.0));
             let published = if LARGE.contains(&set) { published.on_other_data() } else { published };
-            row.push(lab.cell(set, name, published, |lab| cell(lab, &of, set, name))?.mean());
-        }
-        let mut tuned_row = Vec::new();
-        for (name, (mean, error)) in METHODS.into_iter().zip(published) {
-            if is_on_instances(name) {
+            if NOT_SEARCHED.contains(&name) {
+                let ours = lab.cell(set, name, published, |lab| cell(lab, &of, set, name))?.mean();
+                searched.push(ours);
+                inside.push(ours);
                 continue;
             }
-            let published = Published::from((mean / 100.0, error / 100.0)).on_other_data();
-            let shown = tuned(name);
-            tuned_row.push(lab.cell(set, &shown, published, |lab| cell(lab, &of, set, &shown))?.mean());
+            let shown = format!("{name}{HINDSIGHT}");
+            let ours = lab.cell(set, &shown, published, |lab| {
+                by_hindsight(lab, &of, lab.seeds(runs(set, name), 1), |seed| grid_of(lab, set, &shown, seed))
+            })?;
+            searched.push(ours.mean());
+            inside.push(lab.cell(set, name, None, |lab| cell(lab, &of, set, name))?.mean());
         }
-        tuned_rows.push(tuned_row);
+        let mut tuned_row = Vec::new();
+        for name in METHODS.into_iter().filter(|name| !is_on_instances(name)) {
+            let shown = tuned(name);
+            tuned_row.push(lab.cell(set, &shown, None, |lab| cell(lab, &of, set, &shown))?.mean());
+        }
         for beyond in [TRAINING, RAISED] {
             lab.cell(set, beyond, None, |lab| cell(lab, &of, set, beyond))?;
         }
-        for (name, (mean, error)) in METHODS.into_iter().zip(published).take(if LARGE.contains(&set) { 0 } else { 3 }) {
-            let published = Published::from((mean / 100.0, error / 100.0)).on_other_data();
-            let shown = format!("{name}{HINDSIGHT}");
-            let ours = lab.cell(set, &shown, published, |lab| {
-                by_hindsight(lab, &of, lab.seeds(RUNS, 1), |seed| grid_of(lab, set, &tuned(name), seed))
-            })?;
-            hindsight.push((mean / 100.0, ours.mean()));
-        }
-        rows.push(row);
+        searched_rows.push(searched);
+        inside_rows.push(inside);
+        tuned_rows.push(tuned_row);
     }
     // Only sets on which all methods have been measured say who is best.
     let of_all = |rows: &[Vec<f64>]| {
         let all: Vec<&Vec<f64>> = rows.iter().filter(|row| row.iter().all(|figure| figure.is_finite())).collect();
         (all.iter().filter(|row| row[1..].iter().all(|&other| other <= row[0])).count(), all.len())
     };
-    let ((wins, sets), (tuned_wins, tuned_sets)) = (of_all(&rows), of_all(&tuned_rows));
+    let ((wins, sets), (inside_wins, inside_sets), (tuned_wins, tuned_sets)) =
+        (of_all(&searched_rows), of_all(&inside_rows), of_all(&tuned_rows));
     if sets > 0 {
         lab.claim(
             "ISK has the best accuracy on six of seven sets",
             wins + 1 >= sets,
-            format!("on {wins} of {sets} sets; tuned, on {tuned_wins} of {tuned_sets}"),
+            format!(
+                "on {wins} of {sets} sets; chosen inside the folds, on {inside_wins} of {inside_sets}; tuned, on \
+                 {tuned_wins} of {tuned_sets}"
+            ),
         );
     }
-    hindsight.retain(|(_, ours)| ours.is_finite());
-    if !hindsight.is_empty() {
-        let near = hindsight.iter().filter(|(theirs, ours)| *ours >= theirs - 0.02).count();
-        lab.note(format!(
-            "By hindsight: parameters fixed, the best of the same grid by the very folds it is measured on. The published \
-             figures of isk, mi-kernel and migraph are reached that way, or missed by less than 0.02, in {near} of {} cells",
-            hindsight.len()
-        ));
+    let pairs = searched_rows.iter().flatten().zip(inside_rows.iter().flatten());
+    let gains: Vec<f64> = pairs.filter(|(a, b)| a.is_finite() && b.is_finite() && a != b).map(|(a, b)| a - b).collect();
+    if !gains.is_empty() {
+        let mean = gains.iter().sum::<f64>() / gains.len() as f64;
+        lab.note(format!("Hindsight is worth {:.1} points in the mean of {} cells", 100.0 * mean, gains.len()));
     }
     lab.explain(
         &[],
         &[],
-        "the paper states neither scaling nor C, and with 92 to 200 bags the choice inside the folds is noisy: see the rows \
-         `tuned`, where both are chosen, and `by hindsight`, where the choice is not noisy",
+        "the paper states neither scaling nor C, and with 92 to 200 bags other folds move a figure by one to nine points: see the \
+         rows without hindsight and `tuned`, where scaling and C are chosen",
     );
-    lab.explain(&["musk2"], &["mi-svm", "MI-SVM"], "fixed parameters, since a search takes hours");
+    lab.explain(
+        &[],
+        &["mi-svm, by hindsight", "MI-SVM, by hindsight"],
+        "the paper states neither scaling nor C, on which they depend most: C = 1 on standardised instead of min-max columns moves \
+         them by up to ten points",
+    );
+    lab.note(
+        "The paper selects psi by cross-validation inside the training set, and says of epsilon, gamma and tau only that they are \
+         searched. By hindsight reads that as: the value with the best accuracy of all folds is printed. On texts (p4-table4) no \
+         other reading gives the published figures. Without hindsight everything is chosen inside the training folds, which is \
+         what can be had on bags that come later.",
+    );
     lab.note(
         "The paper states neither scaling nor C. Here columns are standardised and C is 1. That was picked by the published figures: \
          of nine settings (no scaling, min-max, standard; C of 1, 10, 100), tried with mi-kernel, migraph, mifv and simple-mi on \
          elephant, fox, tiger and musk1, it came nearest to them, so the count above is kinder than one of a protocol fixed \
          beforehand. With min-max scaling some are up to eight points better. Tuned: both are chosen inside the training \
-         folds, scaling from min-max and standard, C from 1, 10 and 100, without a look at the published figures; mi-svm and \
-         MI-SVM are always tuned, with min-max scaling.",
+         folds, scaling from min-max and standard, C from 1, 10 and 100, without a look at the published figures. mi-svm and \
+         MI-SVM have min-max columns, where they do better, and C is chosen unless by hindsight.",
     );
     lab.note(
         "Five cross-validations (one of mi-svm and MI-SVM, which are slow, and on corel): with 92 to 200 bags another seed moves a \
          figure by one to nine points. corel has 9 columns here, 121 in the paper; there C is at most 10, psi at most 512 and the \
-         inner folds are 3. mi-svm and MI-SVM have fixed parameters on musk2 and corel.",
+         inner folds are 3. mi-svm and MI-SVM have fixed parameters on corel, and on musk2 unless by hindsight, with gamma up to 1.",
     );
     lab.note(
         "What needs no labels, scaling and cells, is fitted on all bags, as in the paper; labels are those of the other folds. \
@@ -152,16 +164,17 @@ const SLOW_RUNS: u64 = 1;
 
 /// Ten-fold accuracy of a method on a set that is not of texts.
 pub(super) fn cell(lab: &Lab<'_>, of: &Benchmark, set: &str, name: &str) -> anyhow::Result<Ours> {
-    let runs = match (LARGE.contains(&set), is_on_instances(name)) {
-        (true, _) => 1,
-        (_, true) => SLOW_RUNS,
-        _ => RUNS,
-    };
-    accuracies(lab, of, lab.seeds(runs, 1), name != TRAINING, |seed| grid_of(lab, set, name, seed))
+    accuracies(lab, of, lab.seeds(runs(set, name), 1), name != TRAINING, |seed| grid_of(lab, set, name, seed))
+}
+
+/// Cross-validations of a method.
+fn runs(set: &str, name: &str) -> u64 {
+    if LARGE.contains(&set) || is_on_instances(name) { SLOW_RUNS } else { RUNS }
 }
 
 /// What the parameters of a method are chosen from.
 fn grid_of(lab: &Lab<'_>, set: &str, name: &str, seed: u64) -> BagGrid {
+    let (name, searched) = name.strip_suffix(HINDSIGHT).map_or((name, false), |name| (name, true));
     let base = if name == RAISED || name == TRAINING { "isk" } else { name.trim_end_matches(TUNED) };
     let mut grid = grid(lab, method(lab, base, Distance::Euclidean, seed), seed);
     if name == RAISED {
@@ -180,9 +193,15 @@ fn grid_of(lab: &Lab<'_>, set: &str, name: &str, seed: u64) -> BagGrid {
     if is_on_instances(name) {
         // Kernels of standardised columns are too sharp for the paper's γ, and each costs an SVM of all instances: this
         // is where the time goes.
+        let slow = SLOW.contains(&set);
         grid.scales = vec![Scale::MinMax];
-        grid.gammas.retain(|&gamma| gamma <= 1.0);
-        if lab.quick() || SLOW.contains(&set) {
+        if searched {
+            grid.costs = vec![1.0];
+        }
+        if !searched || slow {
+            grid.gammas.retain(|&gamma| gamma <= 1.0);
+        }
+        if LARGE.contains(&set) || !searched && (lab.quick() || slow) {
             grid.gammas = vec![if LARGE.contains(&set) { 4.0 } else { 0.125 }];
             grid.costs = vec![10.0];
         }

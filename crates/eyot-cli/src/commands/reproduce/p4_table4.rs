@@ -1,9 +1,9 @@
 //! Paper 4, Table 4: texts as bags of posts.
 
-use eyot::{Distance, Scale, SetMethod};
+use eyot::{BagGrid, Distance, Scale, SetMethod};
 
 use super::lab::Lab;
-use super::p4::{Benchmark, accuracies, benchmark, grid, method};
+use super::p4::{Benchmark, HINDSIGHT, accuracies, benchmark, by_hindsight, grid, method};
 use super::results::{Ours, Published};
 use super::{Experiment, Measure};
 
@@ -47,16 +47,15 @@ pub(super) const TEXTS: [&str; 18] = {
     names
 };
 
-/// What is run: name in the table, method, distance, whether a graph weights instances of ISK, and which published figure
-/// it goes with.
-const METHODS: [(&str, &str, Distance, bool, Option<usize>); 7] = [
-    ("isk, text distance, graph", "isk", Distance::Text, true, Some(0)),
-    ("isk, Euclidean, graph", "isk", Distance::Euclidean, true, None),
-    ("isk, text distance", "isk", Distance::Text, false, None),
-    ("isk, Euclidean", "isk", Distance::Euclidean, false, None),
-    ("mi-kernel", "mi-kernel", Distance::Euclidean, false, Some(2)),
-    ("migraph", "migraph", Distance::Euclidean, false, Some(1)),
-    ("mifv", "mifv", Distance::Euclidean, false, Some(3)),
+/// What is run: name in the table, method, distance, and whether a graph weights instances of ISK.
+const METHODS: [(&str, &str, Distance, bool); 7] = [
+    ("isk, text distance, graph", "isk", Distance::Text, true),
+    ("isk, Euclidean, graph", "isk", Distance::Euclidean, true),
+    ("isk, text distance", "isk", Distance::Text, false),
+    ("isk, Euclidean", "isk", Distance::Euclidean, false),
+    ("mi-kernel", "mi-kernel", Distance::Euclidean, false),
+    ("migraph", "migraph", Distance::Euclidean, false),
+    ("mifv", "mifv", Distance::Euclidean, false),
 ];
 
 /// Places in [`METHODS`].
@@ -65,29 +64,50 @@ const TEXT: usize = 2;
 const EUCLIDEAN: usize = 3;
 const MI_KERNEL: usize = 4;
 const MIGRAPH: usize = 5;
+const MIFV: usize = 6;
+
+/// Methods by hindsight, with the place of their published figure; that of miFV, of which nothing is searched, is the last.
+const SEARCHED: [usize; 3] = [GRAPH, MIGRAPH, MI_KERNEL];
+
+/// miFV after a PCA, with fixed parameters.
+const PCA: &str = "mifv, PCA";
 
 /// Sets of a short answer.
 const QUICK_SETS: usize = 6;
 
 fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
-    let mut all: Vec<Vec<f64>> = Vec::new();
+    let mut all: Vec<[f64; METHODS.len()]> = Vec::new();
+    let mut by_hindsight_all: Vec<[f64; SEARCHED.len()]> = Vec::new();
     let most = if lab.quick() { QUICK_SETS } else { SETS.len() };
     for (set, published) in SETS.into_iter().take(most) {
         let Some(of) = benchmark(lab, &format!("text_{set}"))? else { continue };
-        let mut means = Vec::new();
-        for (shown, name, _, _, column) in METHODS {
-            if lab.quick() && (name == "migraph" || name == "mifv") {
-                means.push(f64::NAN);
-                continue;
+        let published = published.map(|(mean, error)| Published::from((mean / 100.0, error / 100.0)));
+        let mut means = [f64::NAN; METHODS.len()];
+        let mut searched = [f64::NAN; SEARCHED.len()];
+        let skipped = |at: usize| lab.quick() && [MIGRAPH, MIFV].contains(&at);
+        let skipped: Vec<bool> = (0..METHODS.len()).map(skipped).collect();
+        for (slot, (at, published)) in searched.iter_mut().zip(SEARCHED.into_iter().zip(published)) {
+            if !skipped[at] {
+                let (shown, ..) = METHODS[at];
+                *slot = lab.cell(set, &format!("{shown}{HINDSIGHT}"), published, |lab| by_best(lab, &of, shown))?.mean();
             }
-            let published = column.map_or_else(Published::default, |at| {
-                let (mean, error) = published[at];
-                (mean / 100.0, error / 100.0).into()
-            });
-            let ours = lab.cell(set, shown, published, |lab| cell(lab, &of, shown))?;
-            means.push(ours.mean());
+        }
+        for (at, (shown, ..)) in METHODS.into_iter().enumerate().filter(|&(at, _)| !skipped[at]) {
+            let published = if at == MIFV { published[SEARCHED.len()] } else { Published::default() };
+            means[at] = lab.cell(set, shown, published, |lab| cell(lab, &of, shown))?.mean();
+        }
+        if !skipped[MIFV] {
+            lab.cell(set, PCA, None, |lab| {
+                accuracies(lab, &of, lab.seeds(3, 1), true, |seed| {
+                    let mut grid = grid(lab, method(lab, "mifv", Distance::Euclidean, seed), seed);
+                    (grid.scales, grid.costs) = (vec![Scale::MinMax], vec![1.0]);
+                    (grid.components, grid.energies) = (vec![4], vec![0.9]);
+                    grid
+                })
+            })?;
         }
         all.push(means);
+        by_hindsight_all.push(searched);
     }
     if all.is_empty() {
         return Ok(());
@@ -106,32 +126,46 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     let means = METHODS.iter().enumerate().filter(|&(at, _)| !mean(at).is_nan());
     let means: Vec<String> = means.map(|(at, (shown, ..))| format!("{shown} {:.3}", mean(at))).collect();
     lab.note(format!("means over the sets: {}", means.join("; ")));
-    if mean(GRAPH).is_finite() && mean(MI_KERNEL).is_finite() {
-        lab.claim(
-            "ISK is better than MI-Kernel on all text sets",
-            ahead(GRAPH, MI_KERNEL) == n,
-            format!("on {} of {n}, by {:.3} on average", ahead(GRAPH, MI_KERNEL), mean(GRAPH) - mean(MI_KERNEL)),
-        );
-        if mean(MIGRAPH).is_finite() {
+    // Isk, migraph and mi-kernel, in this order.
+    let searched = |at: usize| by_hindsight_all.iter().map(|row| row[at]).sum::<f64>() / n as f64;
+    let beats = |at: usize| by_hindsight_all.iter().filter(|row| row[0] > row[at]).count();
+    for (at, says) in
+        [(2, "ISK is better than MI-Kernel on all text sets"), (1, "ISK is better than miGraph on 14 of 20 text sets")]
+    {
+        if searched(0).is_finite() && searched(at).is_finite() {
+            let rival = SEARCHED[at];
             lab.claim(
-                "ISK is better than miGraph on 14 of 20 text sets",
-                2 * ahead(GRAPH, MIGRAPH) > n,
-                format!("on {} of {n}, by {:.3} on average", ahead(GRAPH, MIGRAPH), mean(GRAPH) - mean(MIGRAPH)),
+                says,
+                if at == 1 { 20 * beats(at) >= 14 * n } else { beats(at) == n },
+                format!(
+                    "on {} of {n}, by {:.3} on average; chosen inside the folds, on {}, by {:.3}",
+                    beats(at),
+                    searched(0) - searched(at),
+                    ahead(GRAPH, rival),
+                    mean(GRAPH) - mean(rival),
+                ),
             );
         }
     }
-    lab.explain(
-        &[],
-        &[],
-        "100 bags, in cross-validations where everything is chosen inside the folds: another seed moves a figure by two to \
-         five points; neither C nor the distance of the graph is stated",
-    );
+    lab.note(format!(
+        "by hindsight, means over the sets: isk {:.3}, migraph {:.3}, mi-kernel {:.3}",
+        searched(0),
+        searched(1),
+        searched(2)
+    ));
+    lab.explain(&[], &[], "100 bags: other folds move a figure by two to five points, and one width or tau in eleven may be lucky");
     lab.explain(
         &[],
         &["mifv"],
-        "ours is mostly better: no scale, number of components or share of energy gave figures as low as the published ones",
+        "the paper names neither scale, components nor PCA of miFV. Chosen inside the folds it is mostly better than published; \
+         with a PCA that keeps 0.9 of the variance and four components on min-max columns (row `mifv, PCA`) the mean over the sets \
+         comes down to the published level, but which sets it does well on is a matter of how the mixture starts",
     );
-    lab.explain(&[], &["mi-kernel"], "about as good as guessing, here as in the paper, and noisy as guesses are");
+    lab.note(
+        "By hindsight: gamma and tau, which the paper calls searched, are the values with the best accuracy of all folds, as in \
+         p4-table3; psi is chosen inside the folds, C is 1, columns are as they are. Read so, the published figures of miGraph and \
+         MI-Kernel come out set by set; chosen inside the folds, they do not. Without hindsight C is chosen too.",
+    );
     if lab.quick() {
         lab.note(format!("quick: the first {QUICK_SETS} sets, without migraph and mifv"));
     }
@@ -147,16 +181,26 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
 
 /// Ten-fold accuracy of one of [`METHODS`] on texts.
 pub(super) fn cell(lab: &Lab<'_>, of: &Benchmark, shown: &str) -> anyhow::Result<Ours> {
-    let (_, name, distance, graph, _) = METHODS.into_iter().find(|method| method.0 == shown).expect("one of the methods");
-    accuracies(lab, of, lab.seeds(3, 1), true, |seed| {
-        let base = match method(lab, name, distance, seed) {
-            SetMethod::Isk(params) => SetMethod::Isk(params.tau(graph.then_some(1.0))),
-            other => other,
-        };
-        let mut grid = grid(lab, base, seed);
-        // Zeros mean that a word is absent, so they stay zeros.
-        grid.scales = vec![Scale::None];
-        grid.psis = if graph || lab.quick() { vec![16, 64, 256] } else { vec![16, 32, 64, 128, 256] };
-        grid
-    })
+    accuracies(lab, of, lab.seeds(RUNS, 1), true, |seed| grid_of(lab, shown, seed))
+}
+
+/// The same by hindsight.
+fn by_best(lab: &Lab<'_>, of: &Benchmark, shown: &str) -> anyhow::Result<Ours> {
+    by_hindsight(lab, of, lab.seeds(RUNS, 1), |seed| BagGrid { costs: vec![1.0], ..grid_of(lab, shown, seed) })
+}
+
+/// Cross-validations.
+const RUNS: u64 = 3;
+
+fn grid_of(lab: &Lab<'_>, shown: &str, seed: u64) -> BagGrid {
+    let (_, name, distance, graph) = METHODS.into_iter().find(|method| method.0 == shown).expect("one of the methods");
+    let base = match method(lab, name, distance, seed) {
+        SetMethod::Isk(params) => SetMethod::Isk(params.tau(graph.then_some(1.0))),
+        other => other,
+    };
+    let mut grid = grid(lab, base, seed);
+    // Zeros mean that a word is absent, so they stay zeros.
+    grid.scales = vec![Scale::None];
+    grid.psis = if graph || lab.quick() { vec![16, 64, 256] } else { vec![16, 32, 64, 128, 256] };
+    grid
 }
