@@ -312,7 +312,7 @@ impl IsolationMap {
         self.psi * self.params.t
     }
 
-    fn check_width(&self, points: Points<'_>) -> Result<()> {
+    pub(super) fn check_width(&self, points: Points<'_>) -> Result<()> {
         if points.n_columns() == self.n_columns() {
             return Ok(());
         }
@@ -444,15 +444,17 @@ impl IsolationMap {
     /// Calls `put(row, i, cell)` for every row and partitioning, in no particular order.
     fn cells_of(&self, points: Points<'_>, put: impl FnMut(usize, usize, Cell)) {
         match &self.cells {
-            Cells::Voronoi(centres) => centres.cells(points, Want::Nearest, put),
-            Cells::Spheres { centres, squared_radii } => {
-                let want = match self.params.rule {
-                    BallRule::Nearest => Want::Ball(squared_radii),
-                    BallRule::Cover => Want::Cover(squared_radii),
-                };
-                centres.cells(points, want, put);
-            }
+            Cells::Voronoi(centres) | Cells::Spheres { centres, .. } => centres.cells(points, self.want(), put),
             Cells::Trees(forest) => forest.cells(points, put),
+        }
+    }
+
+    /// Which centre a row belongs to.
+    pub(super) fn want(&self) -> Want<'_> {
+        match (&self.cells, self.params.rule) {
+            (Cells::Spheres { squared_radii, .. }, BallRule::Nearest) => Want::Ball(squared_radii),
+            (Cells::Spheres { squared_radii, .. }, BallRule::Cover) => Want::Cover(squared_radii),
+            (Cells::Voronoi(_) | Cells::Trees(_), _) => Want::Nearest,
         }
     }
 

@@ -10,6 +10,7 @@ mod nystroem;
 mod fourier;
 mod orthogonal;
 mod rrf;
+mod sweep;
 
 pub use additive::{AdditiveKernel, AdditiveMapParams};
 pub(crate) use fourier::dot;
@@ -21,3 +22,4 @@ pub use model::{MapModel, MapParameters};
 pub use nystroem::NystroemMap;
 pub use orthogonal::{MAX_ORTHOGONAL_COLUMNS, RowLength, orthogonal_noise};
 pub use rrf::{MAX_LOG_WIDTH, RrfMap};
+pub use sweep::Sweep;

@@ -23,6 +23,9 @@ use crate::parallel::Run;
 /// less than 1 part in 100 of its work.
 const KEEP_LANES_BYTES: usize = 32 << 20;
 
+/// So many rows in doubt are worth making lanes for, where they are not kept.
+const WORTH_LANES: usize = 3;
+
 /// A search per partitioning that takes fewer nanoseconds per row is as good as any walk.
 const WORTH_A_WALK: f64 = 5000.0;
 
@@ -252,6 +255,31 @@ impl Centres {
         }
     }
 
+    /// As [`Centres::cells`], by comparing every row with every centre, by these panels if there are any.
+    pub(crate) fn cells_by_sweep(
+        &self,
+        points: Points<'_>,
+        panels: Option<&Panels>,
+        want: Want<'_>,
+        found: impl FnMut(usize, usize, Cell),
+    ) {
+        match (&self.search, panels, want) {
+            (Search::Dense { lanes, .. }, Some(panels), Want::Nearest | Want::Ball(_)) => {
+                self.cells_by_panels(points, panels, lanes, want, found);
+            }
+            (Search::Dense { lanes, .. }, ..) => self.cells_exactly(points, lanes, want, 0..self.t(), found),
+            (Search::Postings(_), ..) => self.cells_otherwise(points, want, found),
+        }
+    }
+
+    /// The panels for it that rows like these show to be fastest, in `f32` or in any numbers; `None` where none are
+    /// faster than canonical distances.
+    pub(crate) fn panels_for_sweep(&self, points: Points<'_>, f32_only: bool) -> Option<(Numbers, Panels)> {
+        let Search::Dense { .. } = &self.search else { return None };
+        let (numbers, _) = self.plan_panels(points, if f32_only { &FORMS[1..] } else { &FORMS });
+        Some((numbers?, Panels::new(&self.points, &self.members, self.psi, numbers?)?))
+    }
+
     /// The part of numbers per centre that belongs to partitioning `i`.
     fn of<'a>(&self, i: usize, numbers: &'a [f64]) -> &'a [f64] {
         &numbers[i * self.psi..(i + 1) * self.psi]
@@ -469,7 +497,7 @@ impl Centres {
             if joint.cost < least {
                 return Some(joint);
             }
-            let (_, cost) = *fast.plan.get_or_init(|| self.plan_panels(points));
+            let (_, cost) = *fast.plan.get_or_init(|| self.plan_panels(points, &FORMS));
             if joint.cost < cost {
                 return Some(joint);
             }
@@ -510,13 +538,13 @@ impl Centres {
     }
 
     /// The form of panels that a pilot shows to be fastest, if faster than canonical distances to all centres.
-    fn plan_panels(&self, points: Points<'_>) -> (Option<Numbers>, f64) {
+    fn plan_panels(&self, points: Points<'_>, forms: &[(Numbers, f64, f64)]) -> (Option<Numbers>, f64) {
         let exact = self.exact_sweep();
         let pilot = self.pilot(points);
         let partitionings = self.t().min(PILOT_PARTITIONINGS);
         let members = &self.members[..partitionings * self.psi];
         let (mut fastest, mut cost) = (None, exact);
-        for (numbers, per_centre, per_column) in FORMS {
+        for &(numbers, per_centre, per_column) in forms {
             let least = self.sweep(per_centre, per_column);
             if least > cost {
                 continue;
@@ -535,7 +563,7 @@ impl Centres {
     }
 
     fn make_panels(&self, fast: &Fast, points: Points<'_>) {
-        let (numbers, _) = *fast.plan.get_or_init(|| self.plan_panels(points));
+        let (numbers, _) = *fast.plan.get_or_init(|| self.plan_panels(points, &FORMS));
         let panels = |numbers| Panels::new(&self.points, &self.members, self.psi, numbers);
         fast.panels.get_or_init(|| numbers.and_then(panels));
     }
@@ -712,7 +740,8 @@ impl Centres {
             let mut left = Vec::new();
             for &(_, row) in doubts {
                 let row = row as usize;
-                if let Some(winner) = self.nearest_about(points.row(row), i) {
+                let about = if doubts.len() < WORTH_LANES { self.nearest_about(points.row(row), i) } else { None };
+                if let Some(winner) = about {
                     found(row, i, self.cell_of(want, i, winner));
                 } else {
                     rows.push(points.row(row));

@@ -26,6 +26,7 @@ pub use hypersphere::{BallRule, Radii};
 pub(crate) use hypersphere::{EQUAL, squared_radii};
 pub use isolation_tree::{IsolationTree, Leaf};
 pub(crate) use neighbours::{Next, Others, neighbours};
+pub(crate) use panels::{Numbers, Panels};
 pub use sample::Sampler;
 
 /// How a sample of ψ rows cuts the space into cells.
