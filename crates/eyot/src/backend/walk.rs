@@ -66,7 +66,7 @@ impl Members {
     }
 }
 
-/// A set without members.
+/// A name for no set, whose limit is below all distances.
 const NO_SET: u8 = u8::MAX;
 
 /// The points in blocks of 16.
@@ -663,29 +663,47 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
         near &= near - 1;
         let point = leaf * WIDE + lane;
         let Some(&members) = members.get(point) else { return };
-        // All limits at once, and whole registers written back: a single number written would hold up the next read.
         let here = V::splat(squared[lane]);
+        let mut within = sets_within(sets, &seeker.limits, here) & members;
+        if within == 0 {
+            continue;
+        }
+        seeker.fallen = true;
         let limit = V::splat(limit_of(seeker.limit, squared[lane]));
-        let chunks = seeker.limits.as_chunks_mut::<WIDE>().0[..sets.div_ceil(WIDE)].iter_mut();
-        let (mut within, mut sure) = (0, 0);
-        for (chunk, (limits, nearest)) in chunks.zip(seeker.nearest.as_chunks_mut::<WIDE>().0).enumerate() {
-            let old = V::load(limits);
-            let lanes = here.at_most(old) & (members >> (chunk * WIDE)) as u16;
-            if lanes != 0 {
-                let before = V::load(nearest);
-                old.lowered(lanes, limit).store(limits);
-                before.lowered(lanes, here).store(nearest);
-                within |= u128::from(lanes) << (chunk * WIDE);
-                sure |= u128::from(lanes & !before.at_most(limit)) << (chunk * WIDE);
+        while within != 0 {
+            // Sixteen limits at once, and a whole register written back: a single number written would hold up the next
+            // read.
+            let chunk = within.trailing_zeros() as usize / WIDE;
+            let mut lanes = (within >> (chunk * WIDE)) as u16;
+            within &= !(u128::from(u16::MAX) << (chunk * WIDE));
+            let limits = &mut seeker.limits.as_chunks_mut::<WIDE>().0[chunk];
+            let nearest = &mut seeker.nearest.as_chunks_mut::<WIDE>().0[chunk];
+            let before = V::load(nearest);
+            V::load(limits).lowered(lanes, limit).store(limits);
+            before.lowered(lanes, here).store(nearest);
+            let unsure = before.at_most(limit);
+            while lanes != 0 {
+                let at = lanes.trailing_zeros() as usize;
+                lanes &= lanes - 1;
+                seeker.note(chunk * WIDE + at, point as u32, squared[lane], unsure >> at & 1 == 0);
             }
         }
-        seeker.fallen |= within != 0;
-        while within != 0 {
-            let set = within.trailing_zeros() as usize;
-            within &= within - 1;
-            seeker.note(set, point as u32, squared[lane], sure >> set & 1 == 1);
+    }
+}
+
+/// The sets whose limit is no less, among the first `sets`; a point that is news to nobody, as most are, costs little more
+/// than this.
+#[inline(always)]
+fn sets_within<V: F32x16>(sets: usize, limits: &[f32; NAMES], squared: V) -> u128 {
+    const CHUNKS: usize = u64::BITS as usize / WIDE;
+    let mut within = [0u64; SETS / u64::BITS as usize];
+    let chunks = limits.as_chunks::<WIDE>().0.as_chunks::<CHUNKS>().0;
+    for (within, chunks) in within.iter_mut().zip(&chunks[..sets.div_ceil(u64::BITS as usize)]) {
+        for (chunk, limits) in chunks.iter().enumerate() {
+            *within |= u64::from(squared.at_most(V::load(limits))) << (chunk * WIDE);
         }
     }
+    u128::from(within[1]) << u64::BITS | u128::from(within[0])
 }
 
 /// Compares the members of a leaf with the limits of their sets, sixteen at a time.
@@ -693,30 +711,39 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
 fn meet_members<V: F32x16>(seeker: &mut Seeker, leaf: usize, sum: V, lists: &[[[u8; WIDE]; 2]]) {
     let mut squares = [0.0; WIDE];
     let mut limits = None;
-    for [lanes, sets] in lists {
-        let mut within = sum.pick(lanes).at_most(V::gather(&seeker.limits, sets));
-        while within != 0 {
-            // All roots at once take no longer than one.
-            let limits = limits.get_or_insert_with(|| {
-                sum.store(&mut squares);
-                squares.map(|squared| limit_of(seeker.limit, squared))
-            });
-            let at = within.trailing_zeros() as usize;
-            within &= within - 1;
-            let (lane, set) = (usize::from(lanes[at]) % WIDE, usize::from(sets[at]) % SETS);
-            let (squared, limit) = (squares[lane], limits[lane]);
-            // Another member of the set may have come before.
-            if squared > seeker.limits[set] {
-                continue;
+    // A few lists before any limit falls, so that limits are fetched once for all of them.
+    for lists in lists.chunks(LISTS) {
+        let mut all_within = [0; LISTS];
+        for (within, [lanes, sets]) in all_within.iter_mut().zip(lists) {
+            *within = sum.pick(lanes).at_most(V::gather(&seeker.limits, sets));
+        }
+        for (mut within, [lanes, sets]) in all_within.into_iter().zip(lists) {
+            while within != 0 {
+                // All roots at once take no longer than one.
+                let limits = limits.get_or_insert_with(|| {
+                    sum.store(&mut squares);
+                    squares.map(|squared| limit_of(seeker.limit, squared))
+                });
+                let at = within.trailing_zeros() as usize;
+                within &= within - 1;
+                let (lane, set) = (usize::from(lanes[at]) % WIDE, usize::from(sets[at]) % SETS);
+                let (squared, limit) = (squares[lane], limits[lane]);
+                // Another member of the set may have come before.
+                if squared > seeker.limits[set] {
+                    continue;
+                }
+                let before = seeker.nearest[set];
+                seeker.limits[set] = seeker.limits[set].min(limit);
+                seeker.nearest[set] = before.min(squared);
+                seeker.fallen = true;
+                seeker.note(set, (leaf * WIDE + lane) as u32, squared, limit < before);
             }
-            let before = seeker.nearest[set];
-            seeker.limits[set] = seeker.limits[set].min(limit);
-            seeker.nearest[set] = before.min(squared);
-            seeker.fallen = true;
-            seeker.note(set, (leaf * WIDE + lane) as u32, squared, limit < before);
         }
     }
 }
+
+/// Lists of members that are compared before any is noted: about those of a leaf.
+const LISTS: usize = 4;
 
 /// What a point at a computed squared distance limits its sets to; see [`Precision::limits`].
 #[inline(always)]
