@@ -1,7 +1,7 @@
 //! One row at a time: the mean over many different rows, each asked for in a call of its own.
 
 use eyot::{Detector, Idk, IsolationForest, IsolationMapParams, Partition, Points, PointsBuf, Run};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::data::{noise, write_points, write_task};
 use crate::timing::{fastest, result};
@@ -21,11 +21,14 @@ pub(crate) fn run(task: &Task) -> Outcome<()> {
     }
     let points = buffer.as_points();
     let params = IsolationMapParams::default().partition(Partition::Sphere).psi(task.psi).t(task.t).check()?;
-    one("idk", &Idk::fit(&params, points, Run::single())?, points)?;
-    one("isolation forest", &IsolationForest::fit(task.psi, task.t, 0, points, Run::single())?, points)
+    // A row is compared with all centres, of two bytes a column and four for their squares.
+    let bytes = task.psi * task.t * (4 * task.d.div_ceil(2) + 4);
+    one("idk", &Idk::fit(&params, points, Run::single())?, points, json!({ "bytes": bytes }))?;
+    let forest = IsolationForest::fit(task.psi, task.t, 0, points, Run::single())?;
+    one("isolation forest", &forest, points, json!({}))
 }
 
-fn one(name: &str, detector: &impl Detector, points: Points<'_>) -> Outcome<()> {
+fn one(name: &str, detector: &impl Detector, points: Points<'_>, more: Value) -> Outcome<()> {
     let work = |()| {
         let (mut score, mut sum) = ([0.0], 0.0);
         for call in 0..ROWS {
@@ -36,5 +39,5 @@ fn one(name: &str, detector: &impl Detector, points: Points<'_>) -> Outcome<()> 
         Ok(sum)
     };
     let timed = fastest(|| (), work)?;
-    result(name, timed.seconds / ROWS as f64, timed.repeats, json!({}))
+    result(name, timed.seconds / ROWS as f64, timed.repeats, more)
 }
