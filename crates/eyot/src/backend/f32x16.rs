@@ -326,7 +326,7 @@ impl F32x16 for Avx2 {
     fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self {
         let half = |names: &[u8]| unsafe {
             let names = _mm256_cvtepi8_epi32(_mm_loadl_epi64(names.as_ptr().cast()));
-            let inside = _mm256_and_si256(names, _mm256_set1_epi32(NAMES as i32 - 1));
+            let inside = _mm256_and_si256(names, _mm256_set1_epi32(0x7F));
             let named = _mm256_i32gather_ps::<4>(table.as_ptr(), inside);
             _mm256_blendv_ps(named, _mm256_set1_ps(-1.0), _mm256_castsi256_ps(names))
         };
