@@ -539,8 +539,7 @@ fn real(results: &Results) -> String {
          uses made beforehand, beside our own brute force with its certificate, likewise: the fastest form that a few rows \
          show, and the fastest in `f32`. Brute force is measured on 2,048 rows from everywhere and scaled up; all codes \
          must be those of the search. Where many rows repeat (http), the search looks for each once, brute force does not. \
-         What is asked are the factors of a prototype, whose brute force was in `f32`; in steps of 16 bits it takes \
-         about half as long.\n\n",
+         What is asked are the factors of a prototype, whose brute force was in `f32`.\n\n",
     );
     if results.cells("real").is_empty() {
         return text + "Not measured yet.\n\n";

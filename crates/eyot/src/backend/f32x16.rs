@@ -210,7 +210,7 @@ impl F32x16 for Avx512 {
     }
     #[inline(always)]
     fn gather(table: &[f32; NAMES], names: &[u8; WIDE]) -> Self {
-        // The whole table in registers: many processors take three times as long to fetch numbers one by one.
+        // The whole table in registers: a walk takes about a tenth less than with a gather, on the one processor tried.
         let table = table.as_chunks::<WIDE>().0;
         unsafe {
             let names = _mm512_cvtepu8_epi32(_mm_loadu_si128(names.as_ptr().cast()));
