@@ -101,8 +101,13 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
             ),
         );
     }
-    let pairs = searched_rows.iter().flatten().zip(inside_rows.iter().flatten());
-    let gains: Vec<f64> = pairs.filter(|(a, b)| a.is_finite() && b.is_finite() && a != b).map(|(a, b)| a - b).collect();
+    // SVMs on instances have another C and other widths by hindsight.
+    let same_grid = |at: &usize| !is_on_instances(METHODS[*at]) && !NOT_SEARCHED.contains(&METHODS[*at]);
+    let gain = |(searched, inside): (&Vec<f64>, &Vec<f64>)| {
+        let gains = (0..METHODS.len()).filter(same_grid).map(|at| searched[at] - inside[at]);
+        gains.filter(|gain| gain.is_finite()).collect::<Vec<f64>>()
+    };
+    let gains: Vec<f64> = searched_rows.iter().zip(&inside_rows).flat_map(gain).collect();
     if !gains.is_empty() {
         let mean = gains.iter().sum::<f64>() / gains.len() as f64;
         lab.note(format!("Hindsight is worth {:.1} points in the mean of {} cells", 100.0 * mean, gains.len()));
@@ -121,7 +126,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     lab.note(
         "The paper selects psi by cross-validation inside the training set, and says of epsilon, gamma and tau only that they are \
          searched. By hindsight reads that as: the value with the best accuracy of all folds is printed. On texts (p4-table4) no \
-         other reading gives the published figures. Without hindsight everything is chosen inside the training folds, which is \
+         other reading that was tried comes as near to the published figures. Without hindsight everything is chosen inside the training folds, which is \
          what can be had on bags that come later.",
     );
     lab.note(
