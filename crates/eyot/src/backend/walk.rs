@@ -664,46 +664,51 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
         let point = leaf * WIDE + lane;
         let Some(&members) = members.get(point) else { return };
         let here = V::splat(squared[lane]);
-        let mut within = sets_within(sets, &seeker.limits, here) & members;
-        if within == 0 {
+        // A point that is news to nobody, as most are, costs little more than this.
+        let halves = seeker.limits.as_chunks::<WIDE>().0.as_chunks::<CHUNKS>().0;
+        let low = sets_within(&halves[0], here) & members as u64;
+        let high = if sets > HALF { sets_within(&halves[1], here) & (members >> HALF) as u64 } else { 0 };
+        if low | high == 0 {
             continue;
         }
         seeker.fallen = true;
         let limit = V::splat(limit_of(seeker.limit, squared[lane]));
-        while within != 0 {
-            // Sixteen limits at once, and a whole register written back: a single number written would hold up the next
-            // read.
-            let chunk = within.trailing_zeros() as usize / WIDE;
-            let mut lanes = (within >> (chunk * WIDE)) as u16;
-            within &= !(u128::from(u16::MAX) << (chunk * WIDE));
-            let limits = &mut seeker.limits.as_chunks_mut::<WIDE>().0[chunk];
-            let nearest = &mut seeker.nearest.as_chunks_mut::<WIDE>().0[chunk];
-            let before = V::load(nearest);
-            V::load(limits).lowered(lanes, limit).store(limits);
-            before.lowered(lanes, here).store(nearest);
-            let unsure = before.at_most(limit);
-            while lanes != 0 {
-                let at = lanes.trailing_zeros() as usize;
-                lanes &= lanes - 1;
-                seeker.note(chunk * WIDE + at, point as u32, squared[lane], unsure >> at & 1 == 0);
+        for (half, mut within) in [low, high].into_iter().enumerate() {
+            while within != 0 {
+                // Sixteen limits at once, and a whole register written back: a single number written would hold up the
+                // next read.
+                let shift = within.trailing_zeros() as usize / WIDE * WIDE;
+                let mut lanes = (within >> shift) as u16;
+                within &= !(u64::from(u16::MAX) << shift);
+                let first = half * HALF + shift;
+                let limits = &mut seeker.limits.as_chunks_mut::<WIDE>().0[first / WIDE];
+                let nearest = &mut seeker.nearest.as_chunks_mut::<WIDE>().0[first / WIDE];
+                let before = V::load(nearest);
+                V::load(limits).lowered(lanes, limit).store(limits);
+                before.lowered(lanes, here).store(nearest);
+                let unsure = before.at_most(limit);
+                while lanes != 0 {
+                    let at = lanes.trailing_zeros() as usize;
+                    lanes &= lanes - 1;
+                    seeker.note(first + at, point as u32, squared[lane], unsure >> at & 1 == 0);
+                }
             }
         }
     }
 }
 
-/// The sets whose limit is no less, among the first `sets`; a point that is news to nobody, as most are, costs little more
-/// than this.
+/// Sets that are compared before the next look, and the registers that their limits fill.
+const HALF: usize = u64::BITS as usize;
+const CHUNKS: usize = HALF / WIDE;
+
+/// The sets whose limit is no less.
 #[inline(always)]
-fn sets_within<V: F32x16>(sets: usize, limits: &[f32; NAMES], squared: V) -> u128 {
-    const CHUNKS: usize = u64::BITS as usize / WIDE;
-    let mut within = [0u64; SETS / u64::BITS as usize];
-    let chunks = limits.as_chunks::<WIDE>().0.as_chunks::<CHUNKS>().0;
-    for (within, chunks) in within.iter_mut().zip(&chunks[..sets.div_ceil(u64::BITS as usize)]) {
-        for (chunk, limits) in chunks.iter().enumerate() {
-            *within |= u64::from(squared.at_most(V::load(limits))) << (chunk * WIDE);
-        }
-    }
-    u128::from(within[1]) << u64::BITS | u128::from(within[0])
+fn sets_within<V: F32x16>(limits: &[[f32; WIDE]; CHUNKS], squared: V) -> u64 {
+    let [a, b, c, d] = limits;
+    let (a, b) = (squared.at_most(V::load(a)), squared.at_most(V::load(b)));
+    let (c, d) = (squared.at_most(V::load(c)), squared.at_most(V::load(d)));
+    let (low, high) = (u32::from(a) | u32::from(b) << WIDE, u32::from(c) | u32::from(d) << WIDE);
+    u64::from(low) | u64::from(high) << (2 * WIDE)
 }
 
 /// Compares the members of a leaf with the limits of their sets, sixteen at a time.

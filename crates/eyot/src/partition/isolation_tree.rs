@@ -3,10 +3,13 @@
 //! The column is drawn among those that are not constant in the node, and the cut uniformly between the smallest and
 //! largest value there, so both sides keep a row. There is no height limit unless one is asked for. Sparse rows follow
 //! the same rule exactly: a column counts as soon as one row has an entry in it, absent entries being 0.
-//! Cost: building O(entries in the node) per node; finding a leaf O(depth).
+//! Cost: building O(entries in the node) per node, of sparse rows O(entries · log ψ) in all but for logarithms; finding a
+//! leaf O(depth).
 
 use std::hint::select_unpredictable;
+use std::ops::Range;
 
+use super::varying::{Part, SparseRows};
 use crate::data::{Points, Real, Row, Values};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, bad_part, expect_len};
@@ -71,42 +74,47 @@ pub struct Leaf {
 
 /// A column that varies within a node.
 #[derive(Debug, Clone, Copy)]
-struct Spread {
-    column: u32,
-    min: f64,
-    max: f64,
+pub(super) struct Spread {
+    pub(super) column: u32,
+    pub(super) min: f64,
+    pub(super) max: f64,
 }
 
 impl IsolationTree {
     /// Grows a tree on the rows `members` of `points`.
     pub(crate) fn grow(points: Points<'_>, members: &[u32], max_height: Option<u32>, rng: &mut Rng) -> Self {
-        let (mut nodes, mut leaves) = (Vec::with_capacity(2 * members.len()), Vec::with_capacity(members.len()));
-        let mut rows = members.to_vec();
-        let mut spreads = Spreads::new(points, members);
+        if points.is_sparse() {
+            let (rows, all) = SparseRows::new(points, members);
+            Self::grow_on(rows, all, max_height, rng)
+        } else {
+            let (rows, all) = DenseRows::new(points, members);
+            Self::grow_on(rows, all, max_height, rng)
+        }
+    }
+
+    fn grow_on<G: Growing>(mut rows: G, all: G::Part, max_height: Option<u32>, rng: &mut Rng) -> Self {
+        let n = G::len(&all);
+        let (mut nodes, mut leaves) = (Vec::with_capacity(2 * n), Vec::with_capacity(n));
         // (rows, depth, the node whose right child this is); the left side is pushed last, hence grown first.
-        let mut todo = vec![(0..rows.len(), 0, None)];
-        while let Some((range, depth, parent)) = todo.pop() {
+        let mut todo = vec![(all, 0, None)];
+        while let Some((mut part, depth, parent)) = todo.pop() {
             let number = nodes.len() as u32;
             if let Some(parent) = parent {
                 let parent: &mut Node = &mut nodes[parent as usize];
                 parent.right = number;
             }
-            let node_rows = &mut rows[range.clone()];
             let capped = max_height.is_some_and(|height| depth >= height);
-            let varying = if node_rows.len() == 1 || capped { &mut [] } else { spreads.of(node_rows) };
-            if varying.is_empty() {
+            let drawn = if G::len(&part) == 1 || capped { None } else { rows.draw(&mut part, rng) };
+            let Some(Spread { column, min, max }) = drawn else {
                 nodes.push(Node { threshold: 0.0, column: Node::LEAF, right: leaves.len() as u32 });
-                leaves.push(Leaf { depth, size: range.len() as u32 });
+                leaves.push(Leaf { depth, size: G::len(&part) as u32 });
                 continue;
-            }
-            let drawn = rng.below(varying.len());
-            let (_, &mut Spread { column, min, max }, _) =
-                varying.select_nth_unstable_by_key(drawn, |spread| spread.column);
+            };
             let threshold = cut(min, max, rng.open01());
-            let middle = range.start + split(points, node_rows, column, threshold);
+            let [left, right] = rows.split(part, column, threshold);
             nodes.push(Node { threshold, column, right: 0 });
-            todo.push((middle..range.end, depth + 1, Some(number)));
-            todo.push((range.start..middle, depth + 1, None));
+            todo.push((right, depth + 1, Some(number)));
+            todo.push((left, depth + 1, None));
         }
         Self::new(nodes, leaves)
     }
@@ -364,60 +372,45 @@ fn cut(min: f64, max: f64, u: f64) -> f64 {
     if threshold > min && threshold <= max { threshold } else { max }
 }
 
-/// Brings the rows left of the cut to the front, keeping their order on both sides; returns how many they are.
-fn split(points: Points<'_>, rows: &mut [u32], column: u32, threshold: f64) -> usize {
-    let goes_left = |row: u32| points.row(row as usize).get(column as usize) < threshold;
-    let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| goes_left(row));
-    rows[..left.len()].copy_from_slice(&left);
-    rows[left.len()..].copy_from_slice(&right);
-    left.len()
-}
-
-/// Finds the columns that vary within a node, reusing its memory from node to node.
-struct Spreads<'a> {
+/// Dense rows of a sample, those of a node side by side.
+struct DenseRows<'a> {
     points: Points<'a>,
-    /// The columns that occur in the sample, ascending; scratch below has one place for each.
-    columns: Vec<u32>,
+    rows: Vec<u32>,
+    /// Ends of every column, and those of the columns that vary: room that is used from node to node.
     min: Vec<f64>,
     max: Vec<f64>,
-    count: Vec<u32>,
-    touched: Vec<u32>,
     found: Vec<Spread>,
 }
 
-impl<'a> Spreads<'a> {
-    fn new(points: Points<'a>, members: &[u32]) -> Self {
-        let columns = if points.is_sparse() {
-            let mut columns: Vec<u32> = members
-                .iter()
-                .flat_map(|&row| points.row(row as usize).nonzeros().map(|(column, _)| column as u32))
-                .collect();
-            columns.sort_unstable();
-            columns.dedup();
-            columns
-        } else {
-            (0..points.n_columns() as u32).collect()
-        };
-        let n = columns.len();
-        let (min, max, count) = (vec![0.0; n], vec![0.0; n], vec![0; n]);
-        Self { points, columns, min, max, count, touched: Vec::new(), found: Vec::new() }
+impl<'a> DenseRows<'a> {
+    /// The rows `members` of dense points, and where all of them are.
+    fn new(points: Points<'a>, members: &[u32]) -> (Self, Range<usize>) {
+        let (min, max) = (vec![0.0; points.n_columns()], vec![0.0; points.n_columns()]);
+        (Self { points, rows: members.to_vec(), min, max, found: Vec::new() }, 0..members.len())
+    }
+}
+
+/// Rows of which every node has a part.
+trait Growing {
+    type Part;
+    fn len(part: &Self::Part) -> usize;
+    /// One of the columns that vary within a part, at random; none if all rows are equal.
+    fn draw(&mut self, part: &mut Self::Part, rng: &mut Rng) -> Option<Spread>;
+    /// The rows below the threshold of a column that was drawn, and the others.
+    fn split(&mut self, part: Self::Part, column: u32, threshold: f64) -> [Self::Part; 2];
+}
+
+impl Growing for DenseRows<'_> {
+    type Part = Range<usize>;
+
+    fn len(part: &Range<usize>) -> usize {
+        part.len()
     }
 
-    /// The varying columns of a node, in no particular order.
-    fn of(&mut self, rows: &[u32]) -> &mut [Spread] {
-        self.found.clear();
-        if self.points.is_sparse() {
-            self.sparse(rows);
-        } else {
-            self.dense(rows);
-        }
-        &mut self.found
-    }
-
-    fn dense(&mut self, rows: &[u32]) {
+    fn draw(&mut self, part: &mut Range<usize>, rng: &mut Rng) -> Option<Spread> {
         self.min.fill(f64::INFINITY);
         self.max.fill(f64::NEG_INFINITY);
-        for &row in rows {
+        for &row in &self.rows[part.clone()] {
             let ends = self.min.iter_mut().zip(&mut self.max);
             match self.points.row(row as usize) {
                 Row::F32(values) => widen_ends(ends, values.iter().map(|&value| f64::from(value))),
@@ -425,43 +418,39 @@ impl<'a> Spreads<'a> {
                 Row::Sparse(_) => unreachable!("a dense table has dense rows"),
             }
         }
+        self.found.clear();
         for (column, (&min, &max)) in self.min.iter().zip(&self.max).enumerate() {
             if min < max {
                 self.found.push(Spread { column: column as u32, min, max });
             }
         }
+        if self.found.is_empty() { None } else { Some(self.found[rng.below(self.found.len())]) }
     }
 
-    fn sparse(&mut self, rows: &[u32]) {
-        for &row in rows {
-            let mut at = 0;
-            for (column, value) in self.points.row(row as usize).nonzeros() {
-                at += self.columns[at..].partition_point(|&known| (known as usize) < column);
-                if self.count[at] == 0 {
-                    self.touched.push(at as u32);
-                    self.min[at] = value;
-                    self.max[at] = value;
-                } else {
-                    self.min[at] = self.min[at].min(value);
-                    self.max[at] = self.max[at].max(value);
-                }
-                self.count[at] += 1;
-            }
-        }
-        for &at in &self.touched {
-            let at = at as usize;
-            // A row without an entry has the value 0 there.
-            let zero = (self.count[at] as usize) < rows.len();
-            let (mut min, mut max) = (self.min[at], self.max[at]);
-            if zero {
-                (min, max) = (min.min(0.0), max.max(0.0));
-            }
-            if min < max {
-                self.found.push(Spread { column: self.columns[at], min, max });
-            }
-            self.count[at] = 0;
-        }
-        self.touched.clear();
+    fn split(&mut self, part: Range<usize>, column: u32, threshold: f64) -> [Range<usize>; 2] {
+        let goes_left = |row: u32| self.points.row(row as usize).get(column as usize) < threshold;
+        let rows = &mut self.rows[part.clone()];
+        let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| goes_left(row));
+        rows[..left.len()].copy_from_slice(&left);
+        rows[left.len()..].copy_from_slice(&right);
+        let middle = part.start + left.len();
+        [part.start..middle, middle..part.end]
+    }
+}
+
+impl Growing for SparseRows<'_> {
+    type Part = Part;
+
+    fn len(part: &Part) -> usize {
+        part.len()
+    }
+
+    fn draw(&mut self, part: &mut Part, rng: &mut Rng) -> Option<Spread> {
+        SparseRows::draw(self, part, rng)
+    }
+
+    fn split(&mut self, part: Part, column: u32, threshold: f64) -> [Part; 2] {
+        SparseRows::split(self, part, column, threshold)
     }
 }
 

@@ -13,6 +13,7 @@ mod union;
 mod postings;
 mod hypersphere;
 mod isolation_tree;
+mod varying;
 mod leaf_sweep;
 mod forest;
 
