@@ -5,7 +5,7 @@ import numpy as np
 from ikpykit.kernel import IsoKernel
 from measure import cells, fastest, limit_memory, once, points, psi, say, t
 
-ENOUGH = 20  # seconds of measuring after which the time is scaled up
+ENOUGH = 6  # seconds of measuring after which the time is scaled up
 
 limit_memory()
 x = points(np.float64)
