@@ -89,7 +89,9 @@ impl<'a> SparseRows<'a> {
             .filter(|(value, _)| (*value < threshold) != zeros_go_left)
             .map(|&(_, row)| row)
             .collect();
-        gone.iter().for_each(|&row| self.part_of[row as usize] = number);
+        for &row in &gone {
+            self.part_of[row as usize] = number;
+        }
         // The larger side keeps what is known.
         let few = if gone.len() <= part.n - gone.len() {
             Part { number, n: gone.len(), rows: gone, counts: None }
