@@ -18,7 +18,7 @@ mod simd;
 mod walk;
 mod whole;
 
-pub(crate) use about::squared_distance_about;
+pub(crate) use about::{off_in_f32, squared_distance_about, squared_distance_in_f32};
 pub(crate) use cuts::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 pub(crate) use hamming::{BLOCK, differing_bits, rows_at};
 pub(crate) use i32x16::bytes_are_fast;

@@ -155,7 +155,7 @@ impl Checked<IsolationMapParams> {
     pub fn fit(&self, points: Points<'_>, run: Run<'_>) -> Result<IsolationMap> {
         let mut sampler = self.sampler();
         sampler.offer(0, points.n_rows() as u64, run)?;
-        let samples = sampler.finish();
+        let samples = sampler.finish_on(run);
         let mut wanted = vec![false; points.n_rows()];
         for &row in samples.iter().flatten() {
             wanted[row as usize] = true;
@@ -401,7 +401,7 @@ impl IsolationMap {
                 centres.prepare(points, run);
             }
             (Cells::Spheres { .. } | Cells::Voronoi(_), BallRule::Cover) => {}
-            (Cells::Trees(forest), _) => forest.prepare(points),
+            (Cells::Trees(forest), _) => forest.prepare(points, run),
         }
     }
 

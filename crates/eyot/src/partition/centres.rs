@@ -13,7 +13,10 @@ use super::panels::{Numbers, Panels};
 use super::postings::{Postings, Query};
 use super::sifting::Sifting;
 use super::union::{PILOT_ORDERED, TOGETHER, Union, groups};
-use crate::backend::{Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best, squared_distance_about};
+use crate::backend::{
+    Form, Lanes, Proposal, Rivals, Room, Tiles, Winner, best, off_in_f32, squared_distance_about,
+    squared_distance_in_f32,
+};
 use crate::data::{Points, PointsBuf, Row};
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter, Persist, bad_part};
@@ -328,14 +331,21 @@ impl Centres {
         radius: impl Fn(u32) -> Option<f64>,
     ) -> Option<Cell> {
         let row_of = |centre: u32| self.points.row(self.members_of(i)[centre as usize] as usize);
-        // Wide rows: one sum after another takes long, and hardly ever is the order of sums what decides.
-        let margin = self.margin();
+        // Wide rows: one sum after another takes long, and hardly ever is the order of sums what decides, nor are the last
+        // digits.
+        let (margin, margin_f32) = (self.margin(), self.margin_f32());
+        let in_f32 = |centre: u32| squared_distance_in_f32(x, row_of(centre));
         let about = |centre: u32| squared_distance_about(x, row_of(centre)).filter(|about| about.is_normal());
         let squared_distance = |centre: u32| x.squared_distance(row_of(centre));
-        let less = |a: u32, b: u32| match (about(a), about(b)) {
-            (Some(a), Some(b)) if a * margin < b => true,
-            (Some(a), Some(b)) if b * margin < a => false,
-            _ => squared_distance(a) < squared_distance(b),
+        let less = |a: u32, b: u32| {
+            let surely = |a: Option<f64>, b: Option<f64>, margin: f64| match (a, b) {
+                (Some(a), Some(b)) if a * margin < b => Some(true),
+                (Some(a), Some(b)) if b * margin < a => Some(false),
+                _ => None,
+            };
+            surely(in_f32(a), in_f32(b), margin_f32)
+                .or_else(|| surely(about(a), about(b), margin))
+                .unwrap_or_else(|| squared_distance(a) < squared_distance(b))
         };
         let centre = match proposal.rivals {
             Rivals::Many => return None,
@@ -345,10 +355,15 @@ impl Centres {
                 if low < high && less(high, low) { high } else { low }
             }),
         };
-        let inside = radius(centre).is_none_or(|radius| match about(centre) {
-            Some(about) if about * margin < radius => true,
-            Some(about) if about > radius * margin => false,
-            _ => squared_distance(centre) <= radius,
+        let inside = radius(centre).is_none_or(|radius| {
+            let surely = |about: Option<f64>, margin: f64| match about {
+                Some(about) if about * margin < radius => Some(true),
+                Some(about) if about > radius * margin => Some(false),
+                _ => None,
+            };
+            surely(in_f32(centre), margin_f32)
+                .or_else(|| surely(about(centre), margin))
+                .unwrap_or_else(|| squared_distance(centre) <= radius)
         });
         Some(if inside { centre } else { NONE })
     }
@@ -486,7 +501,7 @@ impl Centres {
         let build = self.points.n_rows() as f64 * (700.0 + 60.0 * d)
             + 30.0 * members
             + rows.min(PILOT_ORDERED) as f64 * 7.0 * d;
-        if least < WORTH_A_WALK || rows as f64 * least < build {
+        if least < WORTH_A_WALK || rows as f64 * least < build || self.too_wide_for_all_but_a_sweep(points) {
             self.prepare_sweep_of(points, rows);
             return;
         }
@@ -570,19 +585,32 @@ impl Centres {
 
     /// The search for all partitionings that costs less on a pilot.
     fn make_joint(&self, points: Points<'_>, run: Run<'_>) -> Option<Joint> {
-        let (n, d) = (self.points.n_rows(), self.points.n_columns());
+        let d = self.points.n_columns();
         let wide = (d >= TOO_WIDE_TO_WALK).then(|| self.make_sieve(points, run)).flatten();
         if wide.is_some() {
             return wide;
         }
         let walk = self.make_walk(points, run)?;
-        let worth_a_sieve = d >= WORTH_A_SIEVE && Sifting::least_cost(n, d) < walk.cost;
+        let worth_a_sieve = d >= WORTH_A_SIEVE && self.least_sieve() < walk.cost;
         let sieve = worth_a_sieve.then(|| self.make_sieve(points, run)).flatten();
         Some(sieve.filter(|sieve| sieve.cost < walk.cost).unwrap_or(walk))
     }
 
     fn members(&self, partitionings: Range<usize>) -> &[u32] {
         &self.members[partitionings.start * self.psi..partitionings.end * self.psi]
+    }
+
+    /// Whether rows are for a sieve, were it not that even the fastest takes longer than a sweep.
+    fn too_wide_for_all_but_a_sweep(&self, points: Points<'_>) -> bool {
+        self.points.n_columns() >= TOO_WIDE_TO_WALK
+            && self.least_sieve() > self.least_sweep()
+            && self.far_enough_for_steps(points)
+    }
+
+    /// About what a row costs by the fastest sieve, if all goes well.
+    fn least_sieve(&self) -> f64 {
+        let (n, d) = (self.points.n_rows(), self.points.n_columns());
+        Sifting::least_cost(n, d, self.t(), n as f64 / self.members.len() as f64)
     }
 
     /// Sieves, if rows are wide and far enough from all centres.
@@ -777,6 +805,11 @@ impl Centres {
     /// Sums in different orders are within this factor of each other.
     fn margin(&self) -> f64 {
         1.0 + (4 * self.points.n_columns() + 16) as f64 * f64::EPSILON
+    }
+
+    /// The same for sums in `f32`: both may be off, and the canonical sum a little.
+    fn margin_f32(&self) -> f64 {
+        1.0 + 2.1 * off_in_f32(self.points.n_columns()) + (self.margin() - 1.0)
     }
 
     /// What lane copies of all centres take.

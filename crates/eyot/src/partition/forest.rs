@@ -8,6 +8,7 @@ use super::leaf_sweep::LeafSweep;
 use crate::data::Points;
 use crate::error::Result;
 use crate::model::{ModelReader, ModelWriter};
+use crate::parallel::Run;
 use crate::partition::Cell;
 
 /// Rows from which on making the sweep pays: it takes the time of descending about as often.
@@ -47,13 +48,14 @@ impl Forest {
     }
 
     /// Makes the sweep, where that pays for these rows and those before.
-    pub(crate) fn prepare(&self, points: Points<'_>) {
+    pub(crate) fn prepare(&self, points: Points<'_>, run: Run<'_>) {
         if self.sweep.get().is_some() || points.is_sparse() {
             return;
         }
         let before = self.asked.fetch_add(points.n_rows(), Ordering::Relaxed);
         if before + points.n_rows() >= MANY {
-            self.sweep.get_or_init(|| LeafSweep::of(&self.trees, self.columns));
+            let run = Run::threads(run.n_threads());
+            self.sweep.get_or_init(|| LeafSweep::of(&self.trees, self.columns, run));
         }
     }
 

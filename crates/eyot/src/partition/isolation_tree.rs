@@ -170,7 +170,7 @@ impl IsolationTree {
     }
 
     /// All cuts, every one after the one above it, level by level.
-    pub(super) fn cuts(&self) -> impl Iterator<Item = Cut> {
+    pub(super) fn cuts(&self) -> Vec<Cut> {
         // Of every node the leaves before it; leaves are numbered in the order of the nodes.
         let is_leaf = |node: &Node| u32::from(node.column == Node::LEAF);
         let before: Vec<u32> =
@@ -190,7 +190,7 @@ impl IsolationTree {
             let left = before[right] - before[at];
             cuts.push(Cut { column: node.column as usize, threshold: node.threshold, left, next });
         }
-        cuts.into_iter()
+        cuts
     }
 
     /// What is known of the leaves, by number.
@@ -428,12 +428,13 @@ impl Growing for DenseRows<'_> {
     }
 
     fn split(&mut self, part: Range<usize>, column: u32, threshold: f64) -> [Range<usize>; 2] {
-        let goes_left = |row: u32| self.points.row(row as usize).get(column as usize) < threshold;
-        let rows = &mut self.rows[part.clone()];
-        let (left, right): (Vec<u32>, Vec<u32>) = rows.iter().partition(|&&row| goes_left(row));
-        rows[..left.len()].copy_from_slice(&left);
-        rows[left.len()..].copy_from_slice(&right);
-        let middle = part.start + left.len();
+        let mut middle = part.start;
+        for at in part.clone() {
+            if self.points.row(self.rows[at] as usize).get(column as usize) < threshold {
+                self.rows.swap(at, middle);
+                middle += 1;
+            }
+        }
         [part.start..middle, middle..part.end]
     }
 }

@@ -9,6 +9,7 @@ use std::hint::select_unpredictable;
 use super::isolation_tree::{Cut as TreeCut, IsolationTree};
 use crate::backend::{Cut, Cuts, LEAF, MOST_LEAVES, PerRow, ROWS};
 use crate::data::{Points, Real, Values};
+use crate::parallel::Run;
 use crate::partition::Cell;
 
 /// Places that values can have: any number of 16 bits.
@@ -51,7 +52,7 @@ struct Group {
 
 impl LeafSweep {
     /// `None` where descending is faster, or trees are too large.
-    pub(super) fn of(trees: &[IsolationTree], columns: usize) -> Option<Self> {
+    pub(super) fn of(trees: &[IsolationTree], columns: usize, run: Run<'_>) -> Option<Self> {
         let leaves: usize = trees.iter().map(|tree| tree.leaves().len()).sum();
         let depths = trees.iter().flat_map(IsolationTree::leaves).map(|leaf| f64::from(leaf.depth));
         let descent = trees.len() as f64 * depths.sum::<f64>() / leaves as f64;
@@ -61,7 +62,9 @@ impl LeafSweep {
             return None;
         }
         let together = (PLACES - columns) / MOST_LEAVES;
-        Some(Self { parts: trees.chunks(together).map(|trees| Part::of(trees, columns)).collect() })
+        let trees = run.map("index", trees.len(), |i| Ok(trees[i].cuts())).ok()?;
+        let parts: Option<Vec<Part>> = trees.chunks(together).map(|trees| Part::of(trees, columns, run)).collect();
+        Some(Self { parts: parts? })
     }
 
     /// Calls `put(row, i, cell)` for every row of a dense table and every tree.
@@ -91,22 +94,23 @@ impl LeafSweep {
 }
 
 impl Part {
-    fn of(trees: &[IsolationTree], columns: usize) -> Self {
+    fn of(trees: &[Vec<TreeCut>], columns: usize, run: Run<'_>) -> Option<Self> {
         let cuts = distinct_cuts(trees, columns);
         let mut groups = Vec::new();
         let mut left = trees;
         while !left.is_empty() {
             // As many trees as leave every column with few cuts, counted with repeats.
             let mut counts = vec![0; columns];
-            let fits = |tree: &&IsolationTree| {
-                tree.cuts().for_each(|cut| counts[cut.column] += 1);
+            let fits = |tree: &&Vec<TreeCut>| {
+                tree.iter().for_each(|cut| counts[cut.column] += 1);
                 counts.iter().all(|&count| count <= MOST_RANKS)
             };
-            let together = left.iter().take_while(fits).count().max(1);
-            groups.push(Group::of(&left[..together], &cuts));
-            left = &left[together..];
+            let (group, others) = left.split_at(left.iter().take_while(fits).count().max(1));
+            groups.push(group);
+            left = others;
         }
-        Self { cuts, groups }
+        let groups = run.map("index", groups.len(), |at| Ok(Group::of(groups[at], &cuts))).ok()?;
+        Some(Self { cuts, groups })
     }
 
     /// The place of every value: how many cuts of its column are not above it, after the places of the columns before.
@@ -131,7 +135,7 @@ impl Part {
 
 impl Group {
     /// Trees of a part with the cuts `all`.
-    fn of(trees: &[IsolationTree], all: &[Vec<f64>]) -> Self {
+    fn of(trees: &[Vec<TreeCut>], all: &[Vec<f64>]) -> Self {
         let own = distinct_cuts(trees, all.len());
         let mut ranks = Vec::new();
         for (own, all) in own.iter().zip(all) {
@@ -143,14 +147,14 @@ impl Group {
                 ranks.push(passed as u8);
             }
         }
-        let tree = |tree: &IsolationTree| {
-            let cut = |cut: TreeCut| Cut {
+        let tree = |tree: &Vec<TreeCut>| {
+            let cut = |cut: &TreeCut| Cut {
                 column: cut.column as u16,
                 least: own[cut.column].partition_point(|&other| other <= cut.threshold) as u8,
                 left: cut.left as u8,
                 next: cut.next.map(|next| next.map_or(LEAF, |next| next as u8)),
             };
-            Cuts::new(&tree.cuts().map(cut).collect::<Vec<_>>())
+            Cuts::new(&tree.iter().map(cut).collect::<Vec<_>>())
         };
         Self { ranks, trees: trees.iter().map(tree).collect() }
     }
@@ -181,9 +185,9 @@ impl Group {
 }
 
 /// The distinct cuts of each column, ascending.
-fn distinct_cuts(trees: &[IsolationTree], columns: usize) -> Vec<Vec<f64>> {
+fn distinct_cuts(trees: &[Vec<TreeCut>], columns: usize) -> Vec<Vec<f64>> {
     let mut cuts = vec![Vec::new(); columns];
-    trees.iter().flat_map(IsolationTree::cuts).for_each(|cut| cuts[cut.column].push(cut.threshold));
+    trees.iter().flatten().for_each(|cut| cuts[cut.column].push(cut.threshold));
     for cuts in &mut cuts {
         cuts.sort_unstable_by(f64::total_cmp);
         cuts.dedup();
@@ -235,7 +239,8 @@ mod tests {
                     |i| IsolationTree::grow(table.as_points(), &members, height, &mut rng_of(0, Component::Tree, i));
                 // More than one part, and more than one group in each.
                 let trees: Vec<IsolationTree> = (0..300).map(grow).collect();
-                let parts = [&trees[..200], &trees[200..]].map(|trees| Part::of(trees, 3));
+                let cuts: Vec<_> = trees.iter().map(IsolationTree::cuts).collect();
+                let parts = [&cuts[..200], &cuts[200..]].map(|cuts| Part::of(cuts, 3, Run::threads(2)).unwrap());
                 let sweep = LeafSweep { parts: parts.into() };
                 for points in [&table, &single] {
                     let mut seen = 0;
@@ -256,7 +261,7 @@ mod tests {
             let table = PointsBuf::from_dense((0..300 * columns).map(|_| rng.normal()).collect(), columns).unwrap();
             let members: Vec<u32> = (0..psi).collect();
             let tree = IsolationTree::grow(table.as_points(), &members, None, &mut rng_of(0, Component::Tree, 0));
-            LeafSweep::of(&[tree], columns).is_some()
+            LeafSweep::of(&[tree], columns, Run::single()).is_some()
         };
         assert!(pays(1, 256) && !pays(1, 300) && !pays(100, 256));
     }

@@ -39,6 +39,13 @@ impl Kept {
     }
 
     fn offer(&mut self, first: u64, rows: u64, psi: usize) {
+        // On a copy: samples that lie side by side would take a line of the cache from each other's threads.
+        let mut own = Self { keys: self.keys, entries: std::mem::take(&mut self.entries), limit: self.limit };
+        own.offer_alone(first, rows, psi);
+        *self = own;
+    }
+
+    fn offer_alone(&mut self, first: u64, rows: u64, psi: usize) {
         let mut block = [0u64; BLOCK as usize];
         let mut start = first;
         while start < first + rows {
@@ -111,15 +118,20 @@ impl Sampler {
     }
 
     /// The samples: per partitioning its min(ψ, seen) row numbers, ascending by key.
-    pub fn finish(mut self) -> Vec<Vec<u64>> {
-        self.compact();
-        self.kept
-            .into_iter()
-            .map(|mut kept| {
-                kept.entries.sort_unstable();
-                kept.entries.into_iter().map(|(_, row)| row).collect()
-            })
-            .collect()
+    pub fn finish(self) -> Vec<Vec<u64>> {
+        self.finish_on(Run::single())
+    }
+
+    /// The same on several threads.
+    pub(crate) fn finish_on(mut self, run: Run<'_>) -> Vec<Vec<u64>> {
+        let psi = self.psi;
+        let in_order = |_: usize, kept: &mut [Kept]| {
+            kept[0].cut_back(psi);
+            kept[0].entries.sort_unstable();
+            Ok(())
+        };
+        Run::threads(run.n_threads()).chunks_mut("sample", &mut self.kept, 1, in_order).expect("sorting does not fail");
+        self.kept.into_iter().map(|kept| kept.entries.into_iter().map(|(_, row)| row).collect()).collect()
     }
 }
 

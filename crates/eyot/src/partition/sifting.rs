@@ -42,9 +42,11 @@ pub(crate) struct Sifting {
 }
 
 impl Sifting {
-    /// About what a row of `d` columns costs in nanoseconds at the least.
-    pub(crate) fn least_cost(n: usize, d: usize) -> f64 {
-        weighing(n, d.min(DIRECTIONS + 1))
+    /// About what a row of `d` columns costs in nanoseconds at the least: with `n` rows that are the centres of `t`
+    /// partitionings, `share` of them distinct, all but nobody passes but the nearest.
+    pub(crate) fn least_cost(n: usize, d: usize, t: usize, share: f64) -> f64 {
+        let along = if DIRECTIONS < d { weighed(n, d, DIRECTIONS + 1, t, true) } else { f64::INFINITY };
+        along.min(weighed(n, d, d, t, false)) + share * t as f64 * passing(d)
     }
 
     /// The centres of partitionings of ψ members each, given as rows of `points`; along `directions` if so, else in all
@@ -128,12 +130,8 @@ impl Sifting {
         let rows = points.n_rows().min(PILOT_ROWS);
         (0..rows).for_each(|at| pilot.push(points.row(at * points.n_rows() / rows)));
         let (_, passed) = self.sift(pilot.as_points(), best(), |_, _, _, _| ());
-        let (d, k) = (self.frame.d as f64, self.frame.k as f64);
-        let prepare = 4.0 * d + if self.frame.directions.is_empty() { 0.0 } else { 0.1 * d * k };
-        weighing(self.n, self.frame.k)
-            + passed as f64 / rows.max(1) as f64 * (20.0 + 0.12 * d)
-            + 14.0 * self.t as f64
-            + prepare
+        let (d, k, turned) = (self.frame.d, self.frame.k, !self.frame.directions.is_empty());
+        weighed(self.n, d, k, self.t, turned) + passed as f64 / rows.max(1) as f64 * passing(d)
     }
 
     /// Calls `found(row, i, proposal, rivals)` for every row and partitioning. Returns the rows that were not served: those
@@ -254,6 +252,17 @@ fn order_along<'a>(frame: &Frame, n: usize, row: impl Fn(usize) -> Row<'a> + Syn
 fn weighing(n: usize, k: usize) -> f64 {
     let four_columns = if backend::bytes_are_fast() { 0.022 } else { 0.15 };
     n as f64 * (0.1 + four_columns * k.div_ceil(4) as f64)
+}
+
+/// About what a row costs but for the points that pass.
+fn weighed(n: usize, d: usize, k: usize, t: usize, turned: bool) -> f64 {
+    let turning = if turned { 0.1 * (d * k) as f64 } else { 0.0 };
+    weighing(n, k) + 14.0 * t as f64 + 4.0 * d as f64 + turning
+}
+
+/// About what a point costs that passes.
+fn passing(d: usize) -> f64 {
+    20.0 + 0.12 * d as f64
 }
 
 /// Room for one row.
