@@ -53,15 +53,16 @@ struct Signals {
     raised: Mutex<Option<PyErr>>,
 }
 
-impl Watch for Signals {
-    fn progress(&self, stage: &'static str, done: usize, total: usize) -> bool {
+impl Signals {
+    /// Looks for a signal and tells of progress, if there is any, unless that was done just now.
+    fn ask(&self, report: Option<(&'static str, usize, usize)>) -> bool {
         if self.stop.load(Ordering::Relaxed) {
             return false;
         }
         if thread::current().id() != self.caller {
             return true;
         }
-        let last = done >= total && self.progress.is_some();
+        let last = report.is_some_and(|(_, done, total)| done >= total) && self.progress.is_some();
         if let Ok(mut asked) = self.asked.lock() {
             if asked.elapsed() < PATIENCE && !last {
                 return true;
@@ -70,7 +71,7 @@ impl Watch for Signals {
         }
         let outcome = Python::attach(|py| {
             py.check_signals()?;
-            self.progress.as_ref().map_or(Ok(()), |call| call.call1(py, (stage, done, total)).map(drop))
+            self.progress.as_ref().zip(report).map_or(Ok(()), |(call, report)| call.call1(py, report).map(drop))
         });
         let Err(error) = outcome else { return true };
         self.stop.store(true, Ordering::Relaxed);
@@ -78,5 +79,15 @@ impl Watch for Signals {
             *raised = Some(error);
         }
         false
+    }
+}
+
+impl Watch for Signals {
+    fn progress(&self, stage: &'static str, done: usize, total: usize) -> bool {
+        self.ask(Some((stage, done, total)))
+    }
+
+    fn goes_on(&self) -> bool {
+        self.ask(None)
     }
 }

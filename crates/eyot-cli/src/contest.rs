@@ -197,6 +197,10 @@ impl Watch for Together<'_> {
         let done = self.done.fetch_add(learned, Ordering::Relaxed) + learned;
         self.run.tick("compare", done, self.total).is_ok()
     }
+
+    fn goes_on(&self) -> bool {
+        self.run.inner().tick("", 0, 0).is_ok()
+    }
 }
 
 /// The parameters that a search may have set.

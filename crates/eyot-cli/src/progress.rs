@@ -51,6 +51,10 @@ pub(crate) struct Silent;
 
 impl Watch for Silent {
     fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
+        self.goes_on()
+    }
+
+    fn goes_on(&self) -> bool {
         !stop_requested()
     }
 }
@@ -100,6 +104,10 @@ impl Watch for Progress {
                 bar.set_position(done as u64);
             }
         }
+        self.goes_on()
+    }
+
+    fn goes_on(&self) -> bool {
         !stop_requested()
     }
 }

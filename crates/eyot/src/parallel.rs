@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 pub struct Run<'a> {
     threads: usize,
     watch: Option<&'a dyn Watch>,
+    /// Whether the watcher is told of progress; otherwise it is only asked whether to go on.
+    reports: bool,
 }
 
 /// Told about the progress of a long call, about once per chunk, from any thread.
@@ -20,6 +22,11 @@ pub trait Watch: Sync {
     /// `done` of `total` units of `stage` are finished. Returns whether to go on; `false` ends the call with
     /// [`Error::Stopped`].
     fn progress(&self, stage: &'static str, done: usize, total: usize) -> bool;
+
+    /// Whether to go on: asked inside a unit of work, which has no progress of its own to report.
+    fn goes_on(&self) -> bool {
+        true
+    }
 }
 
 impl Default for Run<'_> {
@@ -31,24 +38,24 @@ impl Default for Run<'_> {
 impl<'a> Run<'a> {
     /// On the calling thread alone.
     pub const fn single() -> Self {
-        Self { threads: 1, watch: None }
+        Self { threads: 1, watch: None, reports: true }
     }
 
     /// On `threads` threads, the calling one among them (0 counts as 1).
     pub const fn threads(threads: usize) -> Self {
-        Self { threads: if threads == 0 { 1 } else { threads }, watch: None }
+        Self { threads: if threads == 0 { 1 } else { threads }, watch: None, reports: true }
     }
 
     /// Reports progress to `watch`, which may stop the call.
     #[must_use]
     pub const fn watched(self, watch: &'a dyn Watch) -> Self {
-        Self { threads: self.threads, watch: Some(watch) }
+        Self { threads: self.threads, watch: Some(watch), reports: true }
     }
 
-    /// On the calling thread alone and unwatched: for work inside an outer parallel loop, which reports for it.
+    /// On the calling thread alone, for work inside an outer parallel loop, which reports for it. It can be stopped.
     #[must_use]
     pub const fn inner(self) -> Self {
-        Self { threads: 1, watch: None }
+        Self { threads: 1, watch: self.watch, reports: false }
     }
 
     /// How many threads may work.
@@ -59,7 +66,8 @@ impl<'a> Run<'a> {
     /// Tells the watcher; an error if it wants to stop.
     pub fn tick(&self, stage: &'static str, done: usize, total: usize) -> Result<()> {
         match self.watch {
-            Some(watch) if !watch.progress(stage, done, total) => Err(Error::Stopped),
+            Some(watch) if self.reports && !watch.progress(stage, done, total) => Err(Error::Stopped),
+            Some(watch) if !self.reports && !watch.goes_on() => Err(Error::Stopped),
             _ => Ok(()),
         }
     }
@@ -194,6 +202,25 @@ mod tests {
             }
         }
         let outcome = Run::threads(2).watched(&StopAtThree).map("test", 1000, Ok);
+        assert_eq!(outcome.unwrap_err(), Error::Stopped);
+    }
+
+    #[test]
+    fn work_inside_a_unit_reports_nothing_and_can_be_stopped() {
+        struct StopInside(AtomicUsize);
+        impl Watch for StopInside {
+            fn progress(&self, stage: &'static str, _: usize, _: usize) -> bool {
+                assert_eq!(stage, "outer");
+                true
+            }
+
+            fn goes_on(&self) -> bool {
+                self.0.fetch_add(1, Ordering::Relaxed) < 25
+            }
+        }
+        let watch = StopInside(AtomicUsize::new(0));
+        let run = Run::threads(2).watched(&watch);
+        let outcome = run.map("outer", 10, |_| run.inner().map("inner", 10, Ok));
         assert_eq!(outcome.unwrap_err(), Error::Stopped);
     }
 }

@@ -154,7 +154,7 @@ impl CceClassifier {
             let svm = params.svm.clone().check()?;
             of.each_split(|weights, held| {
                 let models = vectors.iter().map(|vectors| {
-                    let fit = svm.fit(&vectors.as_points(), of.labels, of.n_classes, Some(weights), Run::single());
+                    let fit = svm.fit(&vectors.as_points(), of.labels, of.n_classes, Some(weights), of.run);
                     fit.map(|fit| fit.model)
                 });
                 let models = models.collect::<Result<Vec<_>>>()?;

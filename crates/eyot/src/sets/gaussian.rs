@@ -251,7 +251,7 @@ impl SetKernelClassifier {
                 kernels.push(*kernel);
             }
         }
-        let matrices = matrices(sets, &kernels, Run::single())?;
+        let matrices = matrices(sets, &kernels, of.run)?;
         let one = |(kernel, svm): &(GaussianSetKernel, &KernelSvmParams)| {
             let at = kernels.iter().position(|known| known == kernel).expect("listed above");
             let matrix = Precomputed::new(&matrices[at], sets.len())?;

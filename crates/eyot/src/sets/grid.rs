@@ -250,7 +250,7 @@ impl BagGrid {
             .iter()
             .map(|&scale| (scale, sets.with_points(Scaler::fit(sets.points(), scale).apply(sets.points()))))
             .collect();
-        let of = Labelled { labels, n_classes, splits };
+        let of = Labelled { labels, n_classes, splits, run: run.inner() };
         let results = run.map("tune", groups.len(), |group| {
             let group = &groups[group];
             let Some(first) = group.first() else { return Ok(vec![]) };
@@ -437,6 +437,26 @@ mod tests {
         assert!(grid.search(&sets, &labels, 2, false, Run::single()).unwrap().1.is_none());
         grid.costs.clear();
         assert!(grid.check().is_err());
+    }
+
+    #[test]
+    fn a_search_can_be_stopped_inside_a_candidate_of_every_method() {
+        struct Inside;
+        impl crate::parallel::Watch for Inside {
+            fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
+                true
+            }
+
+            fn goes_on(&self) -> bool {
+                false
+            }
+        }
+        let (sets, labels) = blobs(10, 4);
+        for method in SetMethod::all(0) {
+            let name = method.name();
+            let stopped = small(method).search(&sets, &labels, 2, false, Run::threads(2).watched(&Inside));
+            assert_eq!(stopped.unwrap_err(), crate::error::Error::Stopped, "{name}");
+        }
     }
 
     #[test]

@@ -41,11 +41,12 @@ impl Split {
 }
 
 /// Bags with their classes, and which of them are held out, split by split.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Labelled<'a> {
     pub(super) labels: &'a [u32],
     pub(super) n_classes: usize,
     pub(super) splits: &'a [Split],
+    pub(super) run: Run<'a>,
 }
 
 impl Labelled<'_> {
@@ -64,12 +65,13 @@ impl Labelled<'_> {
         &self,
         mut scores: impl FnMut(&[f64], &[usize]) -> Result<Vec<Vec<f64>>>,
     ) -> Result<Vec<Verdict>> {
-        let one = |split: &Split| {
+        let one = |(at, split): (usize, &Split)| {
+            self.run.tick("splits", at, self.splits.len())?;
             let mut weights = vec![0.0; self.labels.len()];
             split.learned.iter().for_each(|&bag| weights[bag] = 1.0);
             Ok(self.judge(&split.held, &scores(&weights, &split.held)?))
         };
-        self.splits.iter().map(one).collect()
+        self.splits.iter().enumerate().map(one).collect()
     }
 
     /// Kernel SVMs on the matrix of all bags, one list of verdicts each.
@@ -80,7 +82,7 @@ impl Labelled<'_> {
     ) -> Result<Vec<Vec<Verdict>>> {
         let one = |svm: &Checked<KernelSvmParams>| {
             self.each_split(|weights, held| {
-                let model = svm.fit(matrix, self.labels, self.n_classes, Some(weights), Run::single())?.model;
+                let model = svm.fit(matrix, self.labels, self.n_classes, Some(weights), self.run)?.model;
                 let mut row = vec![0.0; model.expansion.rows().len()];
                 let scores = |&bag: &usize| {
                     let mut scores = vec![0.0; model.n_scores()];

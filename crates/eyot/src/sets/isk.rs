@@ -403,19 +403,19 @@ impl IskClassifier {
         let psis: Vec<usize> = of_psi.iter().map(|members| members[0].map.psi).collect();
         let Some(first) = members.first() else { return Ok(vec![]) };
         let taus = distinct(members.iter().filter_map(|params| params.tau));
-        let by_tau = nearby(sets, &taus, Run::single())?;
+        let by_tau = nearby(sets, &taus, of.run)?;
         let mut held_out = Vec::with_capacity(members.len());
-        for (members, codes) in of_psi.iter().zip(codes_of(&first.map, &psis, sets.points())?) {
+        for (members, codes) in of_psi.iter().zip(codes_of(&first.map, &psis, sets.points(), of.run)?) {
             let weighted = members.iter().filter(|params| params.tau.is_none() && params.epsilon < 1.0);
             let epsilons = distinct(weighted.map(|params| params.epsilon));
-            let by_epsilon = neighbours(sets, &codes, &epsilons, Run::single())?;
+            let by_epsilon = neighbours(sets, &codes, &epsilons, of.run)?;
             for same in members.chunk_by(|a, b| a.shares() == b.shares()) {
                 let place = |list: &[f64], value: f64| list.iter().position(|&known| known == value);
                 let counts = match same[0].tau {
                     Some(tau) => place(&taus, tau).map(|at| &by_tau[at]),
                     None => place(&epsilons, same[0].epsilon).map(|at| &by_epsilon[at]),
                 };
-                let vectors = same[0].shares().vectors(sets, &codes, counts.map(Vec::as_slice), Run::single())?;
+                let vectors = same[0].shares().vectors(sets, &codes, counts.map(Vec::as_slice), of.run)?;
                 let svms = same.iter().map(|params| params.svm.clone().check()).collect::<Result<Vec<_>>>()?;
                 held_out.extend(of.kernel(&Products::new(&vectors), &svms)?);
             }
@@ -436,17 +436,17 @@ fn distinct(numbers: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 /// The codes of maps that differ in ψ, which ascends: in one sweep where that can be.
-fn codes_of(params: &IsolationMapParams, psis: &[usize], points: Points<'_>) -> Result<Vec<Codes>> {
-    let map = |psi: usize| params.clone().psi(psi).check()?.fit(points, Run::single());
+fn codes_of(params: &IsolationMapParams, psis: &[usize], points: Points<'_>, run: Run<'_>) -> Result<Vec<Codes>> {
+    let map = |psi: usize| params.clone().psi(psi).check()?.fit(points, run);
     if let [_, .., largest] = psis {
         let map = map(*largest)?;
         if map.psi() == *largest
-            && let Some(codes) = map.encode_nested(points, psis, Run::single())?
+            && let Some(codes) = map.encode_nested(points, psis, run)?
         {
             return Ok(codes);
         }
     }
-    psis.iter().map(|&psi| map(psi)?.encode(points, Run::single())).collect()
+    psis.iter().map(|&psi| map(psi)?.encode(points, run)).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //! 1. Optionally PCA that keeps a share of the variance. 2. A mixture of M Gaussians with diagonal covariances, EM from a
 //!    k-means start, at most 100 rounds, variances at least 1e-6 of the global one. 3. With posteriors p_jk of the
 //!    instances of bag S: f_ω,k = Σ_j (p_jk − ω_k)/√ω_k, f_μ,k = Σ_j p_jk·(x_j − μ_k)/s_k/√ω_k,
-//!    f_s,k = Σ_j p_jk·((x_j − μ_k)²/s_k² − 1)/√(2ω_k). 4. sign(v)·√|v|, then length 1. 5. Linear SVM, squared hinge.
+//!    f_s,k = Σ_j p_jk·((x_j − μ_k)²/s_k² − 1)/√(2ω_k). 4. sign(v)·√|v|, then length 1; plain vectors are divided by the
+//!    number of instances instead. 5. Linear SVM, squared hinge.
 //!
 //! Time O(rounds·instances·M·d), memory O(instances·d) besides the (2d + 1)·M numbers per bag.
 //!
@@ -49,13 +50,14 @@ const MAX_PCA_COLUMNS: usize = 4096;
 pub struct MiFvParams {
     pub(super) components: usize,
     pub(super) energy: f64,
+    pub(super) plain: bool,
     pub(super) seed: u64,
     pub(super) svm: KernelSvmParams,
 }
 
 impl Default for MiFvParams {
     fn default() -> Self {
-        Self { components: 2, energy: 1.0, seed: 0, svm: KernelSvmParams::default() }
+        Self { components: 2, energy: 1.0, plain: false, seed: 0, svm: KernelSvmParams::default() }
     }
 }
 
@@ -71,6 +73,13 @@ impl MiFvParams {
     #[must_use]
     pub fn energy(mut self, energy: f64) -> Self {
         self.energy = energy;
+        self
+    }
+
+    /// Whether Fisher vectors stay as they are, means over instances, without roots and length 1; `false` by default.
+    #[must_use]
+    pub fn plain(mut self, plain: bool) -> Self {
+        self.plain = plain;
         self
     }
 
@@ -104,6 +113,7 @@ impl MiFvParams {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FisherMap {
     columns: usize,
+    plain: bool,
     /// Mean and, row by row, the directions kept.
     pca: Option<(Vec<f64>, Vec<f64>)>,
     weights: Vec<f64>,
@@ -120,7 +130,7 @@ impl FisherMap {
         let points = sets.points();
         let columns = points.n_columns();
         let pca = if params.energy < 1.0 { Some(principal(points, params.energy)?) } else { None };
-        let mut map = Self { columns, pca, weights: vec![], means: vec![], deviations: vec![] };
+        let mut map = Self { columns, plain: params.plain, pca, weights: vec![], means: vec![], deviations: vec![] };
         let reduced = map.reduce(points);
         map.fit_mixture(&reduced, params);
         Ok(map)
@@ -278,14 +288,18 @@ impl FisherMap {
     /// The Fisher vectors of bags.
     pub fn vectors(&self, sets: &Sets) -> PointsBuf {
         let mut vectors = PointsBuf::dense(self.n_features());
-        for mut vector in self.raw(sets) {
-            for value in &mut vector {
-                *value = value.signum() * value.abs().sqrt();
-            }
-            let norm = vector.iter().map(|value| value * value).sum::<f64>().sqrt();
-            if norm > 0.0 {
+        for (bag, mut vector) in self.raw(sets).into_iter().enumerate() {
+            let length = if self.plain {
+                sets.range(bag).len() as f64
+            } else {
                 for value in &mut vector {
-                    *value /= norm;
+                    *value = value.signum() * value.abs().sqrt();
+                }
+                vector.iter().map(|value| value * value).sum::<f64>().sqrt()
+            };
+            if length > 0.0 {
+                for value in &mut vector {
+                    *value /= length;
                 }
             }
             vectors.push(Row::F64(&vector));
@@ -341,6 +355,9 @@ fn principal(points: Points<'_>, energy: f64) -> Result<(Vec<f64>, Vec<f64>)> {
 impl Persist for FisherMap {
     fn save(&self, out: &mut ModelWriter, prefix: &str) {
         out.put_json(&format!("{prefix}.shape"), &(self.columns, self.pca.as_ref().map(|_| self.width())));
+        if self.plain {
+            out.put_json(&format!("{prefix}.plain"), &true);
+        }
         if let Some((mean, directions)) = &self.pca {
             out.put_f64(&format!("{prefix}.centre"), mean);
             out.put_f64(&format!("{prefix}.directions"), directions);
@@ -352,6 +369,8 @@ impl Persist for FisherMap {
 
     fn load(from: &ModelReader<'_>, prefix: &str) -> Result<Self> {
         let (columns, kept): (usize, Option<usize>) = from.json(&format!("{prefix}.shape"))?;
+        let plain = format!("{prefix}.plain");
+        let plain = from.has_json(&plain) && from.json(&plain)?;
         let too_large = || bad_part(prefix, "is too large");
         let pca = match kept {
             None => None,
@@ -370,7 +389,7 @@ impl Persist for FisherMap {
         if columns == 0 || !positive(&weights) || !positive(&deviations) {
             return Err(bad_part(prefix, "is not a mixture"));
         }
-        Ok(Self { columns, pca, weights, means, deviations })
+        Ok(Self { columns, plain, pca, weights, means, deviations })
     }
 }
 
@@ -433,6 +452,26 @@ mod tests {
             for (own, expected) in map.vectors(&other).as_points().rows().zip(vectors.as_points().rows()) {
                 assert!(own.squared_distance(expected) < 1e-18);
             }
+        }
+    }
+
+    #[test]
+    fn plain_vectors_are_means_of_gradients_and_a_file_keeps_them_so() {
+        let sets =
+            Sets::from_parts(PointsBuf::from_rows(&[[0.0], [2.0], [4.0], [2.0]]).unwrap(), vec![0, 2, 4]).unwrap();
+        let params = MiFvParams::default().components(1).plain(true).check().unwrap();
+        let map = FisherMap::fit(&params, &sets).unwrap();
+        // Mean 2, variance 2: the first bag has z = −√2 and 0, its squares less one are 1 and −1.
+        for (row, z) in map.vectors(&sets).as_points().rows().zip([-0.5f64.sqrt(), 0.5f64.sqrt()]) {
+            let vector = dense(row);
+            assert!(vector[0].abs() < 1e-15 && (vector[1] - z).abs() < 1e-15 && vector[2].abs() < 1e-15, "{vector:?}");
+        }
+        for plain in [true, false] {
+            let map = FisherMap { plain, ..map.clone() };
+            let mut writer = ModelWriter::new("test");
+            map.save(&mut writer, "fisher");
+            let bytes = writer.finish().unwrap();
+            assert_eq!(FisherMap::load(&ModelReader::parse(&bytes).unwrap(), "fisher").unwrap(), map);
         }
     }
 

@@ -84,7 +84,7 @@ impl SimpleMiClassifier {
         let means = sets.means();
         let one = |params: &&SimpleMiParams| {
             let kernel = Gaussian { gamma: params.gamma };
-            let values = gram(&kernel, means.as_points(), means.as_points(), Run::single())?;
+            let values = gram(&kernel, means.as_points(), means.as_points(), of.run)?;
             let matrix = Precomputed::new(&values, sets.len())?;
             Ok(of.kernel(&matrix, &[params.svm.clone().check()?])?.swap_remove(0))
         };

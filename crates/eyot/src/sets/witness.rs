@@ -148,6 +148,7 @@ impl Instances<'_> {
         guess: Guess,
         positive: &dyn Fn(usize) -> bool,
         takes_part: &dyn Fn(usize) -> bool,
+        run: Run<'_>,
     ) -> Result<KernelSvmModel> {
         let svm = params.svm.clone().check()?;
         let bags = || (0..self.sets.len()).filter(|&bag| takes_part(bag));
@@ -168,7 +169,7 @@ impl Instances<'_> {
         let mut seen: Vec<(Vec<u32>, Vec<f64>)> = vec![];
         let mut room = Vec::new();
         loop {
-            let model = svm.fit(self, &labels, 2, Some(&weights), Run::single())?.model;
+            let model = svm.fit(self, &labels, 2, Some(&weights), run)?.model;
             seen.push((labels.clone(), weights.clone()));
             for bag in bags().filter(|&bag| positive(bag)) {
                 match guess {
@@ -227,7 +228,7 @@ impl WitnessClassifier {
         let instances = Instances::new(sets, params.gamma, guess);
         let machines = run.map("solve", n_scores(n_classes), |score| {
             let class = class_of_score(n_classes, score);
-            let model = instances.solve(params, guess, &|bag| labels[bag] == class, &|_| true)?;
+            let model = instances.solve(params, guess, &|bag| labels[bag] == class, &|_| true, run.inner())?;
             let rows: Vec<usize> = model.expansion.rows().iter().map(|&row| row as usize).collect();
             Ok((instances.points.select(&rows), model))
         })?;
@@ -282,7 +283,7 @@ impl WitnessClassifier {
                 let models = (0..n_scores(of.n_classes)).map(|score| {
                     let class = class_of_score(of.n_classes, score);
                     let takes_part = |bag: usize| weights[bag] > 0.0;
-                    instances.solve(params, guess, &|bag| of.labels[bag] == class, &takes_part)
+                    instances.solve(params, guess, &|bag| of.labels[bag] == class, &takes_part, of.run)
                 });
                 let models = models.collect::<Result<Vec<_>>>()?;
                 let mut room = Vec::new();

@@ -174,6 +174,10 @@ impl Watch for Whole<'_> {
     fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
         self.run.tick("tune", self.done.load(Ordering::Relaxed), self.total).is_ok()
     }
+
+    fn goes_on(&self) -> bool {
+        self.run.inner().tick("", 0, 0).is_ok()
+    }
 }
 
 fn new_entry<P: Clone>(parameters: &P) -> CvEntry<P> {
