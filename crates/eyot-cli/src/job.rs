@@ -129,8 +129,8 @@ impl Job {
         messages::json(&Report {
             command: self.command,
             method: shared.method,
-            rows: shared.rows,
-            columns: shared.columns,
+            rows: (shared.columns > 0).then_some(shared.rows),
+            columns: (shared.columns > 0).then_some(shared.columns),
             seed: shared.seed,
             parameters: shared.parameters,
             seconds: self.seconds(),
@@ -147,7 +147,7 @@ impl Job {
     }
 }
 
-/// What every command that works on data reports.
+/// What every command that works on data reports; no columns where it is not about one table.
 pub(crate) struct Shared<'a, P> {
     pub(crate) method: &'a str,
     pub(crate) rows: usize,
@@ -160,8 +160,11 @@ pub(crate) struct Shared<'a, P> {
 struct Report<'a, P, O> {
     command: &'a str,
     method: &'a str,
-    rows: usize,
-    columns: usize,
+    /// Not of commands that work on many tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<usize>,
     seed: u64,
     parameters: &'a P,
     seconds: Seconds,

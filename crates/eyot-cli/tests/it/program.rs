@@ -108,6 +108,10 @@ impl Outcome {
     /// The one JSON object on stdout of a run that must have succeeded.
     #[track_caller]
     pub(crate) fn json(self) -> serde_json::Value {
-        serde_json::from_slice(&self.done()).unwrap()
+        let text = self.text();
+        let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let quotes = |text: &str| text.matches('"').count();
+        assert_eq!(quotes(&text), quotes(&object.to_string()), "a key stands twice");
+        object
     }
 }

@@ -55,6 +55,31 @@ fn finished_cells_are_taken_from_the_folder_even_after_a_cut() {
 }
 
 #[test]
+fn a_cell_that_was_stopped_is_tried_again_only_with_more_time() {
+    let room = Room::new();
+    let stopped = "reproduce cost --quick --json -q --most-seconds 0";
+    let cells = || fs::read_to_string(room.path("eyot-results/cells.jsonl")).unwrap();
+    let first = room.eyot(stopped).json();
+    assert_eq!(first["rows"].as_array().unwrap().len(), 0);
+    let kept = cells();
+    let n_cells = kept.lines().count();
+    assert!(n_cells > 0 && kept.lines().all(|line| line.contains("\"stopped\":0")), "{kept}");
+
+    // Neither another run with as little time nor the page alone computes anything.
+    for again in [stopped, "reproduce cost --quick --json -q --cached"] {
+        assert_eq!(room.eyot(again).json()["rows"], first["rows"]);
+        let page = fs::read_to_string(room.path("eyot-results/results.md")).unwrap();
+        assert_eq!(page.matches("no figure, stopped after 0 s").count(), n_cells, "{page}");
+        assert_eq!(cells(), kept);
+    }
+    // With more time each is tried once more, whether it ends or not.
+    room.eyot("reproduce cost --quick --json -q --most-seconds 1").json();
+    let tried = cells();
+    let tried = tried.strip_prefix(&kept).unwrap();
+    assert_eq!((tried.lines().count(), tried.matches("\"stopped\":0").count()), (n_cells, 0), "{tried}");
+}
+
+#[test]
 fn cells_of_another_folder_make_the_same_page_without_computing() {
     let room = Room::new();
     let first = room.eyot("reproduce p1-figure2 --json -q -o one").json();

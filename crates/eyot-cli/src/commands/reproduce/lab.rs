@@ -67,6 +67,10 @@ impl Clock {
 
 impl Watch for Clock {
     fn progress(&self, _: &'static str, _: usize, _: usize) -> bool {
+        self.goes_on()
+    }
+
+    fn goes_on(&self) -> bool {
         !stop_requested() && !self.is_over()
     }
 }
@@ -125,7 +129,9 @@ impl<'a> Lab<'a> {
             for from in &args.cells {
                 let from = if from.is_dir() { from.join(CELLS) } else { from.clone() };
                 for (key, ours) in read_cells(&from)? {
-                    if !lab.known.contains_key(&key) {
+                    // Of two that were stopped, the one which had more time.
+                    let later = |seconds| ours.stopped.is_none_or(|stopped| stopped > seconds);
+                    if lab.known.get(&key).is_none_or(|known| known.stopped.is_some_and(later)) {
                         lab.remember(&key, &ours)?;
                     }
                 }
@@ -265,7 +271,7 @@ impl<'a> Lab<'a> {
 
     /// What a cell of this or another experiment holds, if it is finished.
     pub(super) fn recall(&self, experiment: &str, dataset: &str, method: &str) -> Option<&Ours> {
-        self.known.get(&self.key(experiment, dataset, method))
+        self.known.get(&self.key(experiment, dataset, method)).filter(|ours| ours.stopped.is_none())
     }
 
     /// Keeps a finished cell.
@@ -311,14 +317,25 @@ impl<'a> Lab<'a> {
         work: impl FnOnce(&mut Self) -> anyhow::Result<Ours>,
     ) -> anyhow::Result<Ours> {
         let key = self.key(experiment, dataset, method);
-        match self.known.get(&key) {
-            Some(ours) => Ok(ours.clone()),
+        match self.known.get(&key).cloned() {
+            Some(ours) if !self.may_end(&ours) => {
+                if let Some(seconds) = ours.stopped {
+                    self.note(stopped_after(dataset, method, seconds));
+                }
+                Ok(ours)
+            }
             None if self.cached => {
                 self.current().unfinished += 1;
                 Ok(Ours::default())
             }
-            None => self.compute(&key, dataset, method, work),
+            _ => self.compute(&key, dataset, method, work),
         }
+    }
+
+    /// Whether a cell was stopped after less time than it may take now.
+    fn may_end(&self, ours: &Ours) -> bool {
+        let more = |seconds| self.most.is_none_or(|most| most.as_secs() > seconds);
+        !self.cached && ours.stopped.is_some_and(more)
     }
 
     /// A cell that follows from others, so that it is not kept.
@@ -359,16 +376,24 @@ impl<'a> Lab<'a> {
                 Ok(ours)
             }
             Err(error) if stop_requested() => Err(error),
-            Err(error) => {
-                let why = match self.most {
-                    Some(most) if over => format!("stopped after {} s (--most-seconds)", most.as_secs()),
-                    _ => format!("{error:#}"),
-                };
-                self.note(format!("{dataset}, {method}: no figure, {why}"));
-                Ok(Ours::default())
-            }
+            Err(error) => match self.most {
+                Some(most) if over => {
+                    let ours = Ours { stopped: Some(most.as_secs()), ..Ours::default() };
+                    self.remember(key, &ours)?;
+                    self.note(stopped_after(dataset, method, most.as_secs()));
+                    Ok(ours)
+                }
+                _ => {
+                    self.note(format!("{dataset}, {method}: no figure, {error:#}"));
+                    Ok(Ours::default())
+                }
+            },
         }
     }
+}
+
+fn stopped_after(dataset: &str, method: &str, seconds: u64) -> String {
+    format!("{dataset}, {method}: no figure, stopped after {seconds} s (--most-seconds)")
 }
 
 /// The finished cells of a file.

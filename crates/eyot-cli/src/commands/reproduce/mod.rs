@@ -228,9 +228,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
         .iter()
         .flat_map(|results| results.cells.iter().map(|cell| Row { experiment: results.experiment.name, cell }))
         .collect();
-    let (method, n_cells) = (args.what.join(","), rows.len());
+    let method = args.what.join(",");
     let parameters = serde_json::json!({ "quick": args.quick });
-    let shared = Shared { method: &method, rows: n_cells, columns: 0, seed: args.run.seed, parameters: &parameters };
+    let shared = Shared { method: &method, rows: 0, columns: 0, seed: args.run.seed, parameters: &parameters };
     let own = Own { rows: &rows, output: args.output.display().to_string() };
     job.finish(&shared, &own, &[("results in", args.output.join("results.html").display().to_string())])
 }

@@ -191,7 +191,7 @@ fn grid(lab: &mut Lab<'_>, name: &str, set: &Set, lines: &[Line]) -> anyhow::Res
     let mut errors = Vec::new();
     for (method, params) in lines {
         let ours = lab.cell(name, method, None, |lab| measure(lab, set, params))?;
-        if ours.runs.is_empty() {
+        if !ours.setting.is_empty() && ours.runs.is_empty() {
             lab.note(format!("{name}, {method}: {}", ours.setting));
         }
         errors.push((method.clone(), if ours.runs.is_empty() { f64::INFINITY } else { ours.mean() }));

@@ -1,6 +1,6 @@
 //! Paper 2, Table 2: online regression on casp, columns and target scaled to 0…1, and on a stand-in for airlines.
 
-use eyot::{LearnerParams, Method, OnlineLoss, Scale, Targets, permutation};
+use eyot::{AnyKernel, Gaussian, LearnerParams, Method, OnlineLoss, Scale, Targets, permutation};
 
 use super::lab::{Lab, Targets as LabTargets};
 use super::online::{Set, flights, passes, random_part};
@@ -17,6 +17,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 /// Paper 2's budget, number of RRF's frequencies, and of FOGD's: on casp and on airlines.
 const CASP: [usize; 3] = [400, 100, 2000];
 const AIRLINES: [usize; 3] = [1000, 50, 2000];
+
+/// The width on casp beside the published errors.
+const WIDTH: AnyKernel = AnyKernel::Gaussian(Gaussian { gamma: 1.0 });
 
 /// Published errors on casp and on airlines.
 const PUBLISHED: [(&str, f64, f64); 10] = [
@@ -104,15 +107,23 @@ fn casp(lab: &mut Lab<'_>, points: eyot::PointsBuf, values: &[f64]) -> anyhow::R
     }
     let mut means = Vec::new();
     for (name, published, _) in PUBLISHED {
-        let ours = lab.cell("casp", name, published, |lab| passes(lab, &params(name, CASP), &set, 10, (3, 1.0)))?;
-        means.push((name, ours.mean()));
+        let params = params(name, CASP);
+        let has_width = params.method != Method::Rrf;
+        let at_width = if has_width { params.clone().kernel(Some(WIDTH)) } else { params.clone() };
+        let ours = lab.cell("casp", name, published, |lab| passes(lab, &at_width, &set, 10, (3, 1.0)))?;
+        let best = if has_width {
+            lab.cell("casp", &format!("{name}, γ tuned"), None, |lab| passes(lab, &params, &set, 10, (3, 1.0)))?
+        } else {
+            ours
+        };
+        means.push((name, best.mean()));
     }
     claim(lab, "casp", &means);
     lab.explain(
         &["casp"],
-        &["RBP", "Forgetron", "Projectron", "FOGD"],
-        "ours is smaller: the target has a deviation of 0.291, so that most of these published errors are worse than \
-         predicting the mean; with gamma and eta tuned over the paper's grid they are not",
+        &["FOGD"],
+        "the published error is worse than predicting the mean (0.291) and that of steps which are too long: at γ = 1/128, 2000 \
+         frequencies and features of squared length 2000, η = 0.0001 has 0.28, 0.0005 has 0.36 and 0.001 has 23",
     );
     lab.note(
         "the target is scaled to 0…1, the only scale on which the published errors make sense (its deviation is 0.291 \
@@ -120,9 +131,9 @@ fn casp(lab: &mut Lab<'_>, points: eyot::PointsBuf, values: &[f64]) -> anyhow::R
          leave errors within 0.1 alone, as the package that the authors used",
     );
     lab.note(
-        "where ours is better, the width is: at γ = 1, at which RRF begins, RBP has 0.31 and the forgetron 0.31, near what is \
-         published, at the best γ of the paper's grid 0.29. FOGD at γ = 1/128 has 0.28 at η = 0.0001, 0.36 at 0.0005 and 23 at \
-         0.001 (2000 frequencies, features of squared length 2000): the published 0.378 is that of steps which are too long",
+        "published errors stand beside γ = 1, the middle of the paper's grid, at which nine of ten come out; that width was \
+         picked by them. The paper says that γ was tuned: then (rows `γ tuned`) RBP, Forgetron and Projectron are better than \
+         published by 0.02 to 0.03. The claim is judged with γ tuned",
     );
     Ok(())
 }

@@ -64,6 +64,9 @@ pub(super) struct Ours {
     /// What a figure shows of this cell, as points of a line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) curve: Vec<[f64; 2]>,
+    /// The seconds after which it was stopped, without a figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) stopped: Option<u64>,
 }
 
 impl Ours {
@@ -123,8 +126,13 @@ impl Cell {
     /// Whether ours is within the tolerance of the published figure, where that can be said.
     fn near(&self, measure: Measure) -> Option<bool> {
         let near = measure.tolerance.max(2.0 * self.published.std.unwrap_or(0.0));
+        self.difference().filter(|_| measure.tolerance.is_finite()).map(|_| self.within(near))
+    }
+
+    /// Whether ours is that near to the published figure.
+    fn within(&self, limit: f64) -> bool {
         // Printed figures are rounded, so that the limit itself must be within.
-        self.difference().filter(|_| measure.tolerance.is_finite()).map(|difference| difference.abs() <= near + 1e-9)
+        self.difference().is_some_and(|difference| difference.abs() <= limit + 1e-9)
     }
 
     /// Whether the published figure is reproduced, where it was measured on the data at hand.
@@ -206,6 +214,8 @@ struct Tally {
     /// On the paper's data.
     compared: usize,
     reproduced: usize,
+    /// Of those that are reproduced: within the tolerance alone, whatever the published deviation.
+    within: usize,
     /// Of those that are not reproduced.
     explained: usize,
     /// On other data than the paper's.
@@ -220,6 +230,7 @@ impl Tally {
         Self {
             compared: self.compared + other.compared,
             reproduced: self.reproduced + other.reproduced,
+            within: self.within + other.within,
             explained: self.explained + other.explained,
             beside: self.beside + other.beside,
             near: self.near + other.near,
@@ -301,6 +312,7 @@ impl Results {
                 (Some(near), false) => {
                     tally.compared += 1;
                     tally.reproduced += usize::from(near);
+                    tally.within += usize::from(cell.within(measure.tolerance));
                     tally.explained += usize::from(!near && self.why(cell).is_some());
                 }
             }
@@ -553,7 +565,7 @@ fn sentence(text: &str) -> String {
 
 /// How to read the page.
 const READING: &str = "A published figure counts as reproduced if ours is within the tolerance that the experiment names (0.02 \
-    for accuracies and AUC) or within two published standard deviations. Figures on data that is not at hand in the \
+    for accuracies and AUC) or within two published standard deviations (paper 4 prints standard errors). Figures on data that is not at hand in the \
     paper's version stand beside those of a stand-in and are not counted. Seconds are those of the machine that ran this; \
     only their ratios compare with the papers.";
 
@@ -562,14 +574,18 @@ pub(super) fn save(all: &[Results], folder: &Path, options: &str) -> anyhow::Res
     let total = all.iter().map(Results::tally).fold(Tally::default(), Tally::plus);
     let mut lead = match total.compared {
         0 => "What comes out here, beside what is published.".to_owned(),
-        _ => format!("{} published figures are reproduced.", Tally::share(total.reproduced, total.compared)),
+        _ => format!(
+            "{} published figures are reproduced, {} of them within the tolerance alone.",
+            Tally::share(total.reproduced, total.compared),
+            total.within
+        ),
     };
     if total.claims > 0 {
         let _ = write!(lead, " Of what the papers say about them, {} claims hold here.", Tally::share(total.hold, total.claims));
     }
     let of_paper = |paper: usize| all.iter().filter(move |results| paper_of(results.experiment.name) == paper);
     let line = |name: String, tally: Tally| {
-        let Tally { compared, reproduced, explained, beside, near, claims, hold } = tally;
+        let Tally { compared, reproduced, explained, beside, near, claims, hold, .. } = tally;
         let rest = compared - reproduced;
         let explained = if rest == 0 { String::new() } else { format!("{explained} of {rest}") };
         vec![name, Tally::share(reproduced, compared), explained, Tally::share(near, beside), Tally::share(hold, claims)]
@@ -668,12 +684,13 @@ mod tests {
     #[test]
     fn figures_on_other_data_stand_in_brackets_and_are_not_counted() {
         let other = Cell { published: Published::from(0.9).on_other_data(), ..cell(None, &[0.5]) };
-        let results = results(vec![other, cell(0.9, &[0.5]), cell(0.9, &[0.9])]);
+        let results = results(vec![other, cell(0.9, &[0.5]), cell(0.9, &[0.9]), cell((0.9, 0.02), &[0.93])]);
         let tally = results.tally();
-        assert_eq!((tally.compared, tally.reproduced, tally.beside, tally.near), (2, 1, 1, 0));
+        assert_eq!((tally.compared, tally.reproduced, tally.beside, tally.near), (3, 2, 1, 0));
+        assert_eq!(tally.within, 1);
         let measure = Measure::share("AUC");
         let words: Vec<String> = results.cells.iter().map(|cell| cell.beside(measure)).collect();
-        assert_eq!(words, ["0.500 / (0.9)", "0.500 / 0.9 ✗", "0.900 / 0.9"]);
+        assert_eq!(words, ["0.500 / (0.9)", "0.500 / 0.9 ✗", "0.900 / 0.9", "0.930 / 0.9"]);
     }
 
     #[test]
