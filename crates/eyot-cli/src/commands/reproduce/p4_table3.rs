@@ -139,8 +139,8 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
     );
     lab.note(
         "Ten cross-validations beside a published figure (three of mi-svm and MI-SVM, which are slow), else five (one), and one on \
-         corel: with 92 to 200 bags another seed moves a figure by one to nine points. corel has 9 columns here, 121 in the paper; there C is at most 10, psi at most 512 and the \
-         inner folds are 3. mi-svm and MI-SVM have fixed parameters on corel, and on musk2 unless by hindsight, with gamma up to 1.",
+         corel: with 92 to 200 bags another seed moves a figure by one to nine points. corel has 9 columns here, 121 in the paper; \
+         there C is at most 10, psi at most 512 and the inner folds are 3. mi-svm and MI-SVM have fixed parameters on corel, and on musk2 unless by hindsight, with gamma up to 1.",
     );
     lab.note(
         "What needs no labels, scaling and cells, is fitted on all bags, as in the paper; labels are those of the other folds. \

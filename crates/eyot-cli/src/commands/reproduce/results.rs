@@ -565,8 +565,8 @@ fn sentence(text: &str) -> String {
 
 /// How to read the page.
 const READING: &str = "A published figure counts as reproduced if ours is within the tolerance that the experiment names (0.02 \
-    for accuracies and AUC) or within two published standard deviations (paper 4 prints standard errors). Figures on data that is not at hand in the \
-    paper's version stand beside those of a stand-in and are not counted. Seconds are those of the machine that ran this; \
+    for accuracies and AUC) or within two published standard deviations (paper 4 prints standard errors). Figures on data \
+    that is not at hand in the paper's version stand beside those of a stand-in and are not counted. Seconds are those of the machine that ran this; \
     only their ratios compare with the papers.";
 
 /// Writes the page, the same as Markdown, and every figure as a file.
