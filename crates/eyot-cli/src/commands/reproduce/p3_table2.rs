@@ -68,9 +68,7 @@ fn run(lab: &mut Lab<'_>) -> anyhow::Result<()> {
         }
         if !lab.quick() {
             lab.cell(set.name, BY_SIGMA, None, |lab| auc(lab, &data, BY_SIGMA))?;
-            if data.anomalous.len() > GAUSSIAN_ROWS {
-                lab.cell(set.name, K_G_OF_ALL, None, |lab| of_all_rows(lab, &data, set.name))?;
-            }
+            lab.cell(set.name, K_G_OF_ALL, None, |lab| of_all_rows(lab, &data, set.name))?;
         }
         figures.push(row);
     }
