@@ -5,11 +5,11 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_ps, _mm256_cmpeq_epi32,
     _mm256_cmpgt_epi16, _mm256_cvtepi32_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_epi32, _mm256_min_epi32,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_slli_epi16, _mm256_sra_epi32, _mm256_srai_epi16, _mm256_srli_epi16,
-    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epi16_mask,
+    _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permute4x64_epi64,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_slli_epi16, _mm256_sra_epi32, _mm256_srai_epi16, _mm256_srli_epi16,
+    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epi16_mask, _mm512_cmpneq_epi32_mask,
     _mm512_cvtepi32_ps, _mm512_cvtsepi32_epi16, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_si512,
     _mm512_madd_epi16, _mm512_mask_mov_epi32, _mm512_max_epi32, _mm512_min_epi32, _mm512_or_si512,
     _mm512_reduce_add_epi32, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_slli_epi16, _mm512_sra_epi32,
@@ -40,6 +40,10 @@ pub(super) trait I32x16: Copy {
     fn max(self, other: Self) -> Self;
     /// `same` where self equals other, elsewhere `changed`.
     fn where_same(self, other: Self, same: Self, changed: Self) -> Self;
+    /// That of `other` in the lanes whose bit is set; elsewhere itself.
+    fn replaced(self, lanes: u16, other: Self) -> Self;
+    /// Bit i says whether lane i is another number than that of `other`.
+    fn differs(self, other: Self) -> u16;
     /// Each number in `f32`, rounded.
     fn to_float(self) -> Self::Float;
     /// Adds Σ x·z of the four bytes in each lane, those of `x` without and those of `z` with a sign.
@@ -102,6 +106,14 @@ impl I32x16 for Plain {
     #[inline(always)]
     fn where_same(self, other: Self, same: Self, changed: Self) -> Self {
         Self(std::array::from_fn(|i| if self.0[i] == other.0[i] { same.0[i] } else { changed.0[i] }))
+    }
+    #[inline(always)]
+    fn replaced(self, lanes: u16, other: Self) -> Self {
+        Self(std::array::from_fn(|i| if lanes >> i & 1 == 1 { other.0[i] } else { self.0[i] }))
+    }
+    #[inline(always)]
+    fn differs(self, other: Self) -> u16 {
+        (0..WIDE).fold(0, |mask, i| mask | u16::from(self.0[i] != other.0[i]) << i)
     }
     #[inline(always)]
     fn to_float(self) -> Self::Float {
@@ -184,6 +196,14 @@ impl<const VNNI: bool> I32x16 for Avx512<VNNI> {
     #[inline(always)]
     fn where_same(self, other: Self, same: Self, changed: Self) -> Self {
         Self(unsafe { _mm512_mask_mov_epi32(changed.0, _mm512_cmpeq_epi32_mask(self.0, other.0), same.0) })
+    }
+    #[inline(always)]
+    fn replaced(self, lanes: u16, other: Self) -> Self {
+        Self(unsafe { _mm512_mask_mov_epi32(self.0, lanes, other.0) })
+    }
+    #[inline(always)]
+    fn differs(self, other: Self) -> u16 {
+        unsafe { _mm512_cmpneq_epi32_mask(self.0, other.0) }
     }
     #[inline(always)]
     fn to_float(self) -> Self::Float {
@@ -275,6 +295,21 @@ impl I32x16 for Avx2 {
     fn where_same(self, other: Self, same: Self, changed: Self) -> Self {
         let half = |a, b, same, changed| unsafe { _mm256_blendv_epi8(changed, same, _mm256_cmpeq_epi32(a, b)) };
         Self(half(self.0, other.0, same.0, changed.0), half(self.1, other.1, same.1, changed.1))
+    }
+    #[inline(always)]
+    fn replaced(self, lanes: u16, other: Self) -> Self {
+        let half = |a, other, lanes: i32| unsafe {
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(lanes), bits), bits);
+            _mm256_blendv_epi8(a, other, set)
+        };
+        Self(half(self.0, other.0, i32::from(lanes)), half(self.1, other.1, i32::from(lanes >> 8)))
+    }
+    #[inline(always)]
+    fn differs(self, other: Self) -> u16 {
+        let same =
+            |a, b| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) } as u16;
+        !(same(self.0, other.0) | same(self.1, other.1) << 8)
     }
     #[inline(always)]
     fn to_float(self) -> Self::Float {

@@ -242,7 +242,7 @@ pub(crate) struct Seeker {
     limits: [f32; NAMES],
     /// The smallest squared distance of each set, and a member that has it or may have it.
     nearest: [f32; SETS],
-    pub(crate) best: [u32; SETS],
+    best: [i32; SETS],
     /// Members that may be nearer than the best, or were when they were seen.
     rivals: Vec<Rival>,
     /// The largest limit, and the same for boxes.
@@ -258,9 +258,14 @@ pub(crate) struct Seeker {
 }
 
 /// Nobody is the best of a set so far.
-const NOBODY_YET: u32 = u32::MAX;
+const NOBODY_YET: i32 = -1;
 
 impl Seeker {
+    /// The best of each set, as far as distances on the way can tell.
+    pub(crate) fn best(&self) -> impl Iterator<Item = u32> + '_ {
+        self.best.iter().map(|point| point.cast_unsigned())
+    }
+
     /// The members that may be nearer than the best of their sets, in the order in which they were met.
     pub(crate) fn rivals(&self) -> impl Iterator<Item = Rival> + '_ {
         self.rivals.iter().copied().filter(|rival| rival.squared <= self.limits[usize::from(rival.set)])
@@ -271,8 +276,8 @@ impl Seeker {
     fn note(&mut self, set: usize, point: u32, squared: f32, sure: bool) {
         let best = &mut self.best[set];
         if sure || *best == NOBODY_YET {
-            *best = point;
-        } else if *best != point {
+            *best = point.cast_signed();
+        } else if *best != point.cast_signed() {
             self.rivals.push(Rival { set: set as u8, point, squared });
         }
     }
@@ -289,7 +294,7 @@ pub(crate) struct Party<const R: usize> {
     pub(crate) seekers: [Seeker; R],
     /// A member of each set that is likely near, one per lane: rows measure them first, so that few points on their
     /// way are news. None before the first walk.
-    guides: Option<(Leaves, [u32; SETS])>,
+    guides: Option<(Leaves, [i32; SETS])>,
     frames: Vec<Frame<R>>,
     /// Nodes and leaves that were measured on all walks so far.
     pub(crate) nodes: usize,
@@ -574,7 +579,7 @@ fn visit_leaves<W: I32x16, const R: usize>(
                 continue;
             }
             match &tree.members {
-                Members::Crowded(members) => meet_all(sets, seeker, leaf, sum, near, members),
+                Members::Crowded(members) => meet_all::<W>(sets, seeker, leaf, sum, near, members),
                 Members::Sparse { starts, lists } => {
                     let lists = &lists[starts[leaf] as usize..starts[leaf + 1] as usize];
                     meet_members(seeker, leaf, sum, lists);
@@ -655,7 +660,7 @@ fn leaf_distances<W: I32x16, const R: usize>(
 
 /// Compares the points of a leaf that are near enough with the limits of all sets.
 #[inline(always)]
-fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mut near: u16, members: &[u128]) {
+fn meet_all<W: I32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: W::Float, mut near: u16, members: &[u128]) {
     let mut squared = [0.0; WIDE];
     sum.store(&mut squared);
     while near != 0 {
@@ -663,7 +668,7 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
         near &= near - 1;
         let point = leaf * WIDE + lane;
         let Some(&members) = members.get(point) else { return };
-        let here = V::splat(squared[lane]);
+        let here = W::Float::splat(squared[lane]);
         // A point that is news to nobody, as most are, costs little more than this.
         let halves = seeker.limits.as_chunks::<WIDE>().0.as_chunks::<CHUNKS>().0;
         let low = sets_within(&halves[0], here) & members as u64;
@@ -672,25 +677,30 @@ fn meet_all<V: F32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: V, mu
             continue;
         }
         seeker.fallen = true;
-        let limit = V::splat(limit_of(seeker.limit, squared[lane]));
-        for (half, mut within) in [low, high].into_iter().enumerate() {
-            while within != 0 {
-                // Sixteen limits at once, and a whole register written back: a single number written would hold up the
-                // next read.
-                let shift = within.trailing_zeros() as usize / WIDE * WIDE;
-                let mut lanes = (within >> shift) as u16;
-                within &= !(u64::from(u16::MAX) << shift);
-                let first = half * HALF + shift;
-                let limits = &mut seeker.limits.as_chunks_mut::<WIDE>().0[first / WIDE];
-                let nearest = &mut seeker.nearest.as_chunks_mut::<WIDE>().0[first / WIDE];
-                let before = V::load(nearest);
-                V::load(limits).lowered(lanes, limit).store(limits);
-                before.lowered(lanes, here).store(nearest);
-                let unsure = before.at_most(limit);
+        let limit = W::Float::splat(limit_of(seeker.limit, squared[lane]));
+        let number = W::splat(point as i32);
+        // Whole registers, also those where nothing changes: single numbers would hold up the next read, and branches
+        // cost more than they save.
+        let limits = seeker.limits.as_chunks_mut::<WIDE>().0.iter_mut();
+        let nearest = seeker.nearest.as_chunks_mut::<WIDE>().0.iter_mut();
+        let best = seeker.best.as_chunks_mut::<WIDE>().0.iter_mut();
+        let mut unsure = [0u16; SETS / WIDE];
+        let mut any_unsure = 0;
+        for (chunk, ((limits, nearest), best)) in limits.zip(nearest).zip(best).take(sets.div_ceil(WIDE)).enumerate() {
+            let lanes = (if chunk < CHUNKS { low } else { high } >> (chunk % CHUNKS * WIDE)) as u16;
+            let (before, best_before) = (W::Float::load(nearest), W::load(best));
+            let tied = before.at_most(limit);
+            W::Float::load(limits).lowered(lanes, limit).store(limits);
+            before.lowered(lanes, here).store(nearest);
+            best_before.replaced(lanes & !tied, number).store(best);
+            unsure[chunk] = lanes & tied & best_before.differs(number);
+            any_unsure |= unsure[chunk];
+        }
+        if any_unsure != 0 {
+            for (chunk, mut lanes) in unsure.into_iter().enumerate() {
                 while lanes != 0 {
-                    let at = lanes.trailing_zeros() as usize;
+                    seeker.note(chunk * WIDE + lanes.trailing_zeros() as usize, point as u32, squared[lane], false);
                     lanes &= lanes - 1;
-                    seeker.note(first + at, point as u32, squared[lane], unsure >> at & 1 == 0);
                 }
             }
         }

@@ -318,7 +318,7 @@ impl Union {
         room.rivals.extend(seeker.rivals().map(|rival| (usize::from(rival.set), rival.point)));
         room.rivals.sort_unstable();
         let mut rivals = room.rivals.chunk_by(|a, b| a.0 == b.0).peekable();
-        for (i, &best) in seeker.best[..self.t].iter().enumerate() {
+        for (i, best) in seeker.best().take(self.t).enumerate() {
             let number = |point: u32| self.memberships.number(point as usize, i);
             let mut winner = Winner { centre: number(best), squared_distance: f64::NAN };
             let rivals = rivals.next_if(|rivals| rivals[0].0 == i);
