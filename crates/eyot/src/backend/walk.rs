@@ -569,17 +569,27 @@ fn visit_leaves<W: I32x16, const R: usize>(
         wanted |= W::Float::load(bounds).at_most(W::Float::splat(seeker.box_bound));
     }
     let visited = wanted.count_ones() as usize;
+    let mut bounds = [0.0; R];
+    for (slot, seeker) in bounds.iter_mut().zip(seekers.iter()) {
+        *slot = seeker.bound;
+    }
     while wanted != 0 {
         let leaf = frame.node * WIDE + wanted.trailing_zeros() as usize;
         wanted &= wanted - 1;
         let sums = leaf_distances::<W, R>(&tree.leaves, leaf, x, x_whole);
-        for (seeker, sum) in seekers.iter_mut().zip(sums) {
-            let near = sum.at_most(W::Float::splat(seeker.bound));
-            if near == 0 {
-                continue;
-            }
+        // First who is near, for all rows: one guess of the processor instead of one per row.
+        let mut near = [0; R];
+        let mut rows = 0u32;
+        for r in 0..R {
+            near[r] = sums[r].at_most(W::Float::splat(bounds[r]));
+            rows |= u32::from(near[r] != 0) << r;
+        }
+        while rows != 0 {
+            let r = rows.trailing_zeros() as usize % R;
+            rows &= rows - 1;
+            let (seeker, sum) = (&mut seekers[r], sums[r]);
             match &tree.members {
-                Members::Crowded(members) => meet_all::<W>(sets, seeker, leaf, sum, near, members),
+                Members::Crowded(members) => meet_all::<W>(sets, seeker, leaf, sum, near[r], members),
                 Members::Sparse { starts, lists } => {
                     let lists = &lists[starts[leaf] as usize..starts[leaf + 1] as usize];
                     meet_members(seeker, leaf, sum, lists);

@@ -109,8 +109,14 @@ impl Memberships {
     /// The number of a point within partitioning `i`, of which it is a member.
     #[inline]
     pub(super) fn number(&self, point: usize, i: usize) -> u32 {
+        self.number_after(point, (1 << i) - 1)
+    }
+
+    /// The number of a point within the partitioning that comes after those whose bits are given.
+    #[inline]
+    fn number_after(&self, point: usize, before: u128) -> u32 {
         let point = &self.points[point];
-        let below = (point.sets & ((1 << i) - 1)).count_ones() as usize;
+        let below = (point.sets & before).count_ones() as usize;
         point.first.get(below).copied().unwrap_or_else(|| self.more[point.rest as usize + below - BESIDE])
     }
 }
@@ -316,6 +322,15 @@ impl Union {
         let canonical = |point: u32| x.squared_distance(centres.row(self.rows[point as usize] as usize));
         room.rivals.clear();
         room.rivals.extend(seeker.rivals().map(|rival| (usize::from(rival.set), rival.point)));
+        if room.rivals.is_empty() && !distance_wanted {
+            let mut before = 0u128;
+            for (i, best) in seeker.best().take(self.t).enumerate() {
+                let centre = self.memberships.number_after(best as usize, before);
+                found(i, Winner { centre, squared_distance: f64::NAN });
+                before = before << 1 | 1;
+            }
+            return;
+        }
         room.rivals.sort_unstable();
         let mut rivals = room.rivals.chunk_by(|a, b| a.0 == b.0).peekable();
         for (i, best) in seeker.best().take(self.t).enumerate() {
