@@ -464,7 +464,7 @@ fn box_distances<V: F32x16, const R: usize>(boxes: &[f32], k: usize, y: &[f32]) 
         let (lo, hi) = (V::load(lo), V::load(hi));
         for r in 0..R {
             let y = V::splat(y[r]);
-            let outside = lo.sub(y).max(y.sub(hi)).max(V::splat(0.0));
+            let outside = y.sub(y.min(hi).max(lo));
             sums[r] = outside.square_add(sums[r]);
         }
     }
@@ -673,6 +673,8 @@ fn leaf_distances<W: I32x16, const R: usize>(
 fn meet_all<W: I32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: W::Float, mut near: u16, members: &[u128]) {
     let mut squared = [0.0; WIDE];
     sum.store(&mut squared);
+    // All roots at once, before they are waited for.
+    let limits_of = squared.map(|squared| limit_of(seeker.limit, squared));
     while near != 0 {
         let lane = near.trailing_zeros() as usize;
         near &= near - 1;
@@ -687,7 +689,7 @@ fn meet_all<W: I32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: W::Fl
             continue;
         }
         seeker.fallen = true;
-        let limit = W::Float::splat(limit_of(seeker.limit, squared[lane]));
+        let limit = W::Float::splat(limits_of[lane]);
         let number = W::splat(point as i32);
         // Whole registers, also those where nothing changes: single numbers would hold up the next read, and branches
         // cost more than they save.
