@@ -5,15 +5,16 @@
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_ps, _mm256_cmpeq_epi32,
-    _mm256_cmpgt_epi16, _mm256_cvtepi32_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_max_epi32, _mm256_min_epi32,
-    _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_or_si256, _mm256_packs_epi16, _mm256_packs_epi32, _mm256_permute4x64_epi64,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_slli_epi16, _mm256_sra_epi32, _mm256_srai_epi16, _mm256_srli_epi16,
-    _mm256_storeu_si256, _mm512_add_epi32, _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epi16_mask, _mm512_cmpneq_epi32_mask,
-    _mm512_cvtepi32_ps, _mm512_cvtsepi32_epi16, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_si512,
-    _mm512_madd_epi16, _mm512_mask_mov_epi32, _mm512_max_epi32, _mm512_min_epi32, _mm512_or_si512,
-    _mm512_reduce_add_epi32, _mm512_set1_epi16, _mm512_set1_epi32, _mm512_slli_epi16, _mm512_sra_epi32,
-    _mm512_srai_epi16, _mm512_srli_epi16, _mm512_storeu_si512,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_ps,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi16, _mm256_cvtepi32_ps, _mm256_loadu_si256, _mm256_madd_epi16,
+    _mm256_max_epi32, _mm256_min_epi32, _mm256_movemask_epi8, _mm256_movemask_ps, _mm256_or_si256, _mm256_packs_epi16,
+    _mm256_packs_epi32, _mm256_permute4x64_epi64, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_setr_epi32,
+    _mm256_slli_epi16, _mm256_sra_epi32, _mm256_srai_epi16, _mm256_srli_epi16, _mm256_storeu_si256, _mm512_add_epi32,
+    _mm512_and_si512, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epi16_mask, _mm512_cmpneq_epi32_mask, _mm512_cvtepi32_ps,
+    _mm512_cvtsepi32_epi16, _mm512_dpbusd_epi32, _mm512_dpwssd_epi32, _mm512_loadu_si512, _mm512_madd_epi16,
+    _mm512_mask_mov_epi32, _mm512_max_epi32, _mm512_min_epi32, _mm512_or_si512, _mm512_reduce_add_epi32,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_slli_epi16, _mm512_sra_epi32, _mm512_srai_epi16, _mm512_srli_epi16,
+    _mm512_storeu_si512,
 };
 
 use super::f32x16::{self, F32x16, WIDE};
@@ -307,8 +308,7 @@ impl I32x16 for Avx2 {
     }
     #[inline(always)]
     fn differs(self, other: Self) -> u16 {
-        let same =
-            |a, b| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) } as u16;
+        let same = |a, b| unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b))) } as u16;
         !(same(self.0, other.0) | same(self.1, other.1) << 8)
     }
     #[inline(always)]

@@ -447,10 +447,8 @@ dispatch! {
 fn leaf_on<V: F32x16>(tree: &Tree, y: &[f32]) -> u32 {
     let mut node = 0;
     for level in tree.levels.iter().rev() {
-        let mut bounds = [0.0; WIDE];
-        box_distances::<V, 1>(&level[node * tree.k * 2 * WIDE..], tree.k, y)[0].store(&mut bounds);
-        let nearest = (0..WIDE).reduce(|best, child| if bounds[child] < bounds[best] { child } else { best });
-        node = node * WIDE + nearest.unwrap_or(0);
+        let [bounds] = box_distances::<V, 1>(&level[node * tree.k * 2 * WIDE..], tree.k, y);
+        node = node * WIDE + nearest_of(bounds, u16::MAX);
     }
     node as u32
 }
@@ -523,21 +521,34 @@ fn walk_on<W: I32x16, const R: usize>(tree: &Tree, sets: usize, party: &mut Part
             at += 1;
             continue;
         }
-        let mut nearest = frame.left.trailing_zeros() as usize;
-        let mut others = frame.left & (frame.left - 1);
-        while others != 0 {
-            let child = others.trailing_zeros() as usize;
-            others &= others - 1;
-            if frame.sums[child] < frame.sums[nearest] {
-                nearest = child;
-            }
-        }
+        let nearest = nearest_of(W::Float::load(&frame.sums), frame.left);
         frame.left &= !(1 << nearest);
         let node = frame.node * WIDE + nearest;
         at -= 1;
         open::<W::Float, R>(tree, at, node, y, &mut frames[at]);
         *nodes += 1;
     }
+}
+
+/// The nearest of some children, of equal ones the first.
+#[inline(always)]
+fn nearest_of<V: F32x16>(distances: V, children: u16) -> usize {
+    let distances = V::splat(f32::INFINITY).lowered(children, distances);
+    let least = folded(distances, f32::min);
+    (distances.at_most(V::splat(least)) & children).trailing_zeros() as usize
+}
+
+/// All lanes in one.
+#[inline(always)]
+fn folded<V: F32x16>(values: V, f: impl Fn(f32, f32) -> f32) -> f32 {
+    let mut lanes = [0.0; WIDE];
+    values.store(&mut lanes);
+    for half in [8, 4, 2, 1] {
+        for lane in 0..half {
+            lanes[lane] = f(lanes[lane], lanes[lane + half]);
+        }
+    }
+    lanes[0]
 }
 
 /// Measures the boxes of a node's children.
@@ -611,16 +622,10 @@ fn renew<W: I32x16>(tree: &Tree, sets: usize, seeker: &mut Seeker) {
     for limits in &seeker.limits.as_chunks::<WIDE>().0[..sets.div_ceil(WIDE)] {
         most = most.max(W::Float::load(limits));
     }
-    let mut lanes = [0.0f32; WIDE];
-    most.store(&mut lanes);
-    for half in [8, 4, 2, 1] {
-        for lane in 0..half {
-            lanes[lane] = lanes[lane].max(lanes[lane + half]);
-        }
-    }
-    if lanes[0] < seeker.bound {
-        seeker.bound = lanes[0];
-        seeker.box_bound = tree.precision.box_limit(&tree.leaves, lanes[0], seeker);
+    let most = folded(most, f32::max);
+    if most < seeker.bound {
+        seeker.bound = most;
+        seeker.box_bound = tree.precision.box_limit(&tree.leaves, most, seeker);
     }
 }
 
