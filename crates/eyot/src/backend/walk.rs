@@ -695,7 +695,7 @@ fn meet_all<W: I32x16>(sets: usize, seeker: &mut Seeker, leaf: usize, sum: W::Fl
         }
         seeker.fallen = true;
         let limit = W::Float::splat(limits_of[lane]);
-        let number = W::splat(point as i32);
+        let number = W::splat((point as u32).cast_signed());
         // Whole registers, also those where nothing changes: single numbers would hold up the next read, and branches
         // cost more than they save.
         let limits = seeker.limits.as_chunks_mut::<WIDE>().0.iter_mut();
